@@ -1,0 +1,7 @@
+"""theorylab: claims of machine-learning theory papers as executable, falsifiable objects."""
+
+from theorylab._version import __version__
+from theorylab.claims import Claim, Source, claim, claims
+from theorylab.run import Run
+
+__all__ = ["Claim", "Run", "Source", "__version__", "claim", "claims"]
