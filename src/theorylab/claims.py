@@ -10,12 +10,12 @@ from __future__ import annotations
 import difflib
 import fnmatch
 import importlib
-import pkgutil
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any
 
 from theorylab.findings import EVIDENCE, Finding, Verdict
@@ -24,6 +24,11 @@ from theorylab.run import Run
 Check = Callable[[Run], Finding]
 Selection = str | Iterable[str] | None
 ENTRY_POINTS = "theorylab.chapters"
+BOOK_ORDER = (
+    *("missing_mass", "total_variation"),
+    *("dc_decomposition", "relu_depth", "attention_rank"),
+    *("neural_collapse", "gated_linear", "scaling_laws", "teacher_students"),
+)
 
 _ID = re.compile(r"[a-z][a-z0-9_]*\.[a-z0-9]+(-[a-z0-9]+)*")
 _MAY_BE_EXPECTED = {Verdict.VERIFIED, Verdict.REFUTED, Verdict.PENDING}
@@ -277,12 +282,15 @@ def _problems(id: str, statement: str, source: Source, evidence: str, expected: 
 def _own_chapters() -> dict[str, str]:
     import theorylab
 
-    packages = (m for m in pkgutil.iter_modules(theorylab.__path__) if m.ispkg)
-    return {
-        package.name: f"theorylab.{package.name}.claims"
-        for package in packages
-        if importlib.util.find_spec(f"theorylab.{package.name}.claims")
+    roots = [Path(root) for root in theorylab.__path__]
+    found = {
+        path.relative_to(root).parts[0]
+        for root in roots
+        for pattern in ("*/claims.py", "*/claims/__init__.py")
+        for path in root.glob(pattern)
     }
+    ordered = [slug for slug in BOOK_ORDER if slug in found]
+    return {slug: f"theorylab.{slug}.claims" for slug in [*ordered, *sorted(found - {*ordered})]}
 
 
 def chapters() -> dict[str, str]:
@@ -318,12 +326,15 @@ def _unknown(pattern: str, known: Iterable[str]) -> UnknownClaimError:
 
 
 def _matching(pattern: str) -> Iterator[Claim]:
-    slug, dot, _ = pattern.partition(".")
-    slugs = [known for known in _known_slugs() if fnmatch.fnmatchcase(known, slug)]
-    for name in slugs:
-        _load(name)
-        for candidate in registry.of(name):
-            if not dot or fnmatch.fnmatchcase(candidate.id, pattern):
+    """Claims whose id matches the pattern, or all of the chapters whose slug does."""
+    slug_pattern, dot, _ = pattern.partition(".")
+    for slug in _known_slugs():
+        whole_chapter = not dot and fnmatch.fnmatchcase(slug, pattern)
+        if not (whole_chapter or fnmatch.fnmatchcase(slug, slug_pattern) or "*" in slug_pattern):
+            continue
+        _load(slug)
+        for candidate in registry.of(slug):
+            if whole_chapter or fnmatch.fnmatchcase(candidate.id, pattern):
                 yield candidate
 
 
@@ -376,7 +387,8 @@ def claims(selection: Selection = None) -> list[Claim]:
 
 def find_claim(claim_id: str) -> Claim:
     """The claim with exactly this id; raises ``UnknownClaimError`` if there is none."""
-    (found,) = [c for c in _select_one(claim_id) if c.id == claim_id] or [None]
-    if found is None:
-        raise _unknown(claim_id, [c.id for c in _select_one(claim_id)])
-    return found
+    candidates = _select_one(claim_id)
+    for candidate in candidates:
+        if candidate.id == claim_id:
+            return candidate
+    raise _unknown(claim_id, [candidate.id for candidate in candidates])

@@ -1,0 +1,67 @@
+"""One figure style for the whole book: quiet, colour-blind safe, legible on a phone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5B5B5B")
+"""Okabe and Ito's colours, dark enough for lines on white."""
+
+COLOURS = {
+    "prediction": PALETTE[0],
+    "measured": PALETTE[1],
+    "bound": PALETTE[2],
+    "control": PALETTE[3],
+    "accent": PALETTE[4],
+    "muted": "#8A8A8A",
+}
+
+STYLE: dict[str, Any] = {
+    "figure.dpi": 110,
+    "savefig.dpi": 160,
+    "figure.facecolor": "white",
+    "font.size": 11,
+    "axes.titlesize": 11,
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#E3E3E3",
+    "grid.linewidth": 0.7,
+    "legend.frameon": False,
+    "legend.fontsize": 10,
+    "lines.linewidth": 1.8,
+    "lines.markersize": 5,
+    "axes.prop_cycle": mpl.cycler(color=PALETTE),
+}
+
+
+def figure(
+    width: float = 7.0, height: float = 3.8, nrows: int = 1, ncols: int = 1, **kwargs: Any
+) -> tuple[Figure, Any]:
+    """A figure in the book's style.
+
+    Parameters
+    ----------
+    width, height : float
+        Inches.
+    nrows, ncols : int
+        Grid of axes.
+    **kwargs
+        Passed on to ``Figure.subplots`` (``sharex``, ``sharey``, ``subplot_kw``,
+        ``gridspec_kw``, ...).
+
+    Returns
+    -------
+    figure : matplotlib Figure
+        Not registered with pyplot: nothing is shown twice and nothing has to be closed.
+    axes : Axes or array of Axes
+    """
+    with mpl.rc_context(STYLE):
+        made = Figure(figsize=(width, height), layout="constrained")
+        axes = made.subplots(nrows, ncols, **kwargs)
+    return made, axes
