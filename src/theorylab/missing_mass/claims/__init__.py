@@ -1,0 +1,1 @@
+"""The chapter's claims; importing this package registers them."""
