@@ -1,0 +1,1 @@
+"""Exact equivalence and hardness of total variation distance between succinct distributions."""

@@ -1,0 +1,1 @@
+"""The chapter's claims, by topic; importing this package registers them."""
