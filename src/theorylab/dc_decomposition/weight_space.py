@@ -1,0 +1,207 @@
+"""The space of balanced weight vectors of a complex."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from theorylab.exact import IntVector, Rational, null_space
+from theorylab.exact.matrices import null_space_with_free_columns
+
+from .complexes import Complex, Ridge
+
+
+@dataclass(frozen=True)
+class WeightSpace:
+    r"""A basis of :math:`W_{\mathcal P}`, with walls that must carry equal weights merged.
+
+    Attributes
+    ----------
+    complex : Complex
+    classes : tuple of tuple of int
+        Walls that carry equal weight because they are opposite at some simple crossing.
+    class_of : tuple of int
+        The class of every wall.
+    class_basis : tuple of tuple of int
+        d primitive integer vectors over the classes.
+    free_classes : tuple of int
+        Class k where basis vector k is positive and all others vanish.
+    """
+
+    complex: Complex
+    classes: tuple[tuple[int, ...], ...]
+    class_of: tuple[int, ...]
+    class_basis: tuple[IntVector, ...]
+    free_classes: tuple[int, ...]
+
+    @property
+    def dim(self) -> int:
+        r"""Dimension :math:`d` of the space."""
+        return len(self.class_basis)
+
+    @cached_property
+    def basis(self) -> list[list[Fraction]]:
+        """The basis as d rows over all walls."""
+        return [[Fraction(row[c]) for c in self.class_of] for row in self.class_basis]
+
+    def coordinates(self, w: Sequence[Rational]) -> list[Fraction] | None:
+        """Return t with ``w = sum t_k basis[k]``, or None if the weights are not balanced."""
+        t = [
+            Fraction(w[self.classes[c][0]]) / row[c]
+            for row, c in zip(self.class_basis, self.free_classes, strict=True)
+        ]
+        return t if self.combine(t) == list(map(Fraction, w)) else None
+
+    def combine(self, t: Sequence[Rational]) -> list[Fraction]:
+        """Return the weight vector ``sum t_k basis[k]`` over all walls."""
+        by_class = [Fraction(0)] * len(self.classes)
+        for factor, row in zip(t, self.class_basis, strict=True):
+            if factor:
+                by_class = [w + factor * b if b else w for w, b in zip(by_class, row, strict=True)]
+        return [by_class[c] for c in self.class_of]
+
+
+def weight_space(complex: Complex) -> WeightSpace:
+    """Return the space of balanced weights.
+
+    At a simple crossing (four walls in two hyperplanes) opposite walls have equal weights; these
+    walls are merged first, so that only the other ridges enter a linear system.
+    """
+    simple = [is_simple_crossing(complex, ridge) for ridge in complex.ridges]
+    class_of, classes = _merge(complex, simple)
+    rows: set[IntVector] = set()
+    for ridge, merged in zip(complex.ridges, simple, strict=True):
+        if not merged:
+            rows.update(_balance_rows(complex, ridge, class_of, len(classes)))
+    basis, free = null_space_with_free_columns(sorted(rows), len(classes))
+    return WeightSpace(complex, classes, class_of, tuple(basis), tuple(free))
+
+
+def is_simple_crossing(complex: Complex, ridge: Ridge) -> bool:
+    """Tell whether exactly two hyperplanes cross at the ridge."""
+    if len(ridge.cycle) != 4:
+        return False
+    (a, _), (b, _), (c, _), (d, _) = ridge.cycle
+    return _same_plane(complex, a, c) and _same_plane(complex, b, d)
+
+
+def _same_plane(complex: Complex, left: int, right: int) -> bool:
+    a, b = complex.walls[left].eta, complex.walls[right].eta
+    return a == b or a == tuple(-entry for entry in b)
+
+
+def _merge(
+    complex: Complex, simple: Sequence[bool]
+) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
+    parent = list(range(len(complex.walls)))
+
+    def root(wall: int) -> int:
+        while parent[wall] != wall:
+            parent[wall] = parent[parent[wall]]
+            wall = parent[wall]
+        return wall
+
+    for ridge, merged in zip(complex.ridges, simple, strict=True):
+        if merged:
+            (a, _), (b, _), (c, _), (d, _) = ridge.cycle
+            parent[root(a)] = root(c)
+            parent[root(b)] = root(d)
+    number: dict[int, int] = {}
+    class_of = tuple(number.setdefault(root(w), len(number)) for w in range(len(parent)))
+    classes: list[list[int]] = [[] for _ in number]
+    for wall, c in enumerate(class_of):
+        classes[c].append(wall)
+    return class_of, tuple(map(tuple, classes))
+
+
+def _balance_rows(
+    complex: Complex, ridge: Ridge, class_of: Sequence[int], count: int
+) -> list[IntVector]:
+    """Two independent equations: normals around a ridge span a plane."""
+    normals = [complex.walls[index].eta for index, _ in ridge.cycle]
+    i, j = _independent_coordinates(normals)
+    rows = []
+    for coordinate in (i, j):
+        row = [0] * count
+        for index, sign in ridge.cycle:
+            row[class_of[index]] += sign * complex.walls[index].eta[coordinate]
+        rows.append(tuple(row))
+    return [row for row in rows if any(row)]
+
+
+def _independent_coordinates(normals: Sequence[IntVector]) -> tuple[int, int]:
+    first = normals[0]
+    second = next(
+        normal
+        for normal in normals
+        if any(
+            first[p] * normal[q] != first[q] * normal[p]
+            for p in range(len(first))
+            for q in range(p)
+        )
+    )
+    return next(
+        (p, q)
+        for p in range(len(first))
+        for q in range(p)
+        if first[p] * second[q] != first[q] * second[p]
+    )
+
+
+def cycle_rows(complex: Complex) -> list[list[int]]:
+    """Equations over all walls: going around any cycle of cells must return the affine map.
+
+    One vector equation in (n+1)-space per wall outside a spanning tree of the dual graph; slow,
+    an independent check of ``weight_space``.
+    """
+    paths: list[dict[int, int]] = [{} for _ in complex.cells]
+    in_tree = set()
+    for index, parent, child in complex.spanning_tree:
+        sign = 1 if complex.walls[index].P == parent else -1
+        paths[child] = {**paths[parent], index: sign}
+        in_tree.add(index)
+    rows = []
+    for index, wall in enumerate(complex.walls):
+        if index in in_tree:
+            continue
+        coefficients = {index: 1}
+        for path, sign in ((paths[wall.P], 1), (paths[wall.Q], -1)):
+            for step, direction in path.items():
+                coefficients[step] = coefficients.get(step, 0) + sign * direction
+        rows += _vector_equation(complex, coefficients)
+    return rows
+
+
+def ridge_rows(complex: Complex) -> list[list[int]]:
+    """Equations over all walls: balancing at every ridge, one vector equation in n-space each."""
+    rows = []
+    for ridge in complex.ridges:
+        for coordinate in range(complex.n):
+            row = [0] * len(complex.walls)
+            for index, sign in ridge.cycle:
+                row[index] += sign * complex.walls[index].eta[coordinate]
+            rows.append(row)
+    return rows
+
+
+def _vector_equation(complex: Complex, coefficients: dict[int, int]) -> list[list[int]]:
+    """Write sum of c * w * (eta, beta) = 0 over the walls as n + 1 integer rows."""
+    scale = 1
+    for index in coefficients:
+        scale = scale * complex.walls[index].beta.denominator
+    rows = []
+    for coordinate in range(complex.n + 1):
+        row = [0] * len(complex.walls)
+        for index, factor in coefficients.items():
+            wall = complex.walls[index]
+            entry = wall.eta[coordinate] if coordinate < complex.n else int(wall.beta * scale)
+            row[index] = factor * entry
+        rows.append(row)
+    return rows
+
+
+def plain_null_space(complex: Complex) -> list[IntVector]:
+    """Null space of the full cycle matrix, without merging walls."""
+    return null_space(cycle_rows(complex), len(complex.walls))
