@@ -1,7 +1,9 @@
 """Exact rational linear algebra and polyhedra, shared by the chapters that prove things."""
 
+from .enumeration import BACKENDS, Generators, generators
 from .matrices import independent_rows, null_space, rank, rref, solve
 from .polyhedra import AffineForm, Polyhedron
+from .programs import Infeasible, InequalitySystem, Optimum, Unbounded
 from .rationals import (
     IntVector,
     Rational,
@@ -14,13 +16,20 @@ from .rationals import (
 )
 
 __all__ = [
+    "BACKENDS",
     "AffineForm",
+    "Generators",
+    "InequalitySystem",
+    "Infeasible",
     "IntVector",
+    "Optimum",
     "Polyhedron",
     "Rational",
     "Scalar",
+    "Unbounded",
     "Vector",
     "clear_denominators",
+    "generators",
     "independent_rows",
     "null_space",
     "primitive",
