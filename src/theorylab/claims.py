@@ -11,7 +11,6 @@ import difflib
 import fnmatch
 import importlib
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
@@ -154,8 +153,9 @@ class Claim:
         return add
 
     def __reduce__(self) -> Any:
-        """Claims of an importable chapter travel to other processes by name."""
-        if self.module.split(".")[0] in sys.modules and _chapter_module(self.slug):
+        """Claims of an installed chapter travel to other processes by name, others by value."""
+        home = _chapter_module(self.slug)
+        if home is not None and f"{self.module}.".startswith(f"{home}."):
             return find_claim, (self.id,)
         return _rebuild, (
             *(self.id, self.statement, self.source, self.evidence),

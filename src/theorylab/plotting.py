@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+import io
+from collections.abc import Callable
+from typing import Any, ParamSpec
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+
+Arguments = ParamSpec("Arguments")
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5B5B5B")
 """Okabe and Ito's colours, dark enough for lines on white."""
@@ -40,10 +45,20 @@ STYLE: dict[str, Any] = {
 }
 
 
+class BookFigure(Figure):
+    """A figure that notebooks display and that pyplot knows nothing of."""
+
+    def _repr_png_(self) -> bytes:
+        buffer = io.BytesIO()
+        with mpl.rc_context(STYLE):
+            self.savefig(buffer, format="png")
+        return buffer.getvalue()
+
+
 def figure(
     width: float = 7.0, height: float = 3.8, nrows: int = 1, ncols: int = 1, **kwargs: Any
 ) -> tuple[Figure, Any]:
-    """A figure in the book's style.
+    """A figure in the book's style; call it inside a function decorated with ``picture``.
 
     Parameters
     ----------
@@ -62,6 +77,17 @@ def figure(
     axes : Axes or array of Axes
     """
     with mpl.rc_context(STYLE):
-        made = Figure(figsize=(width, height), layout="constrained")
+        made = BookFigure(figsize=(width, height), layout="constrained")
         axes = made.subplots(nrows, ncols, **kwargs)
     return made, axes
+
+
+def picture(draw: Callable[Arguments, Figure]) -> Callable[Arguments, Figure]:
+    """Decorator: the whole function draws in the book's style, legends and labels included."""
+
+    @functools.wraps(draw)
+    def styled(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Figure:
+        with mpl.rc_context(STYLE):
+            return draw(*args, **kwargs)
+
+    return styled

@@ -1,0 +1,191 @@
+"""Computes one claim: the check, its controls, the verdict; whatever happens, a record."""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+
+import cloudpickle
+
+from theorylab.claims import Check, Claim
+from theorylab.findings import (
+    Finding,
+    Judgement,
+    Verdict,
+    check_evidence,
+    verdict_of,
+)
+from theorylab.records import ControlRecord, Record, code_fingerprint
+from theorylab.run import Run
+
+GRACE = 5.0
+"""Seconds between the time-out that Python code can notice and the hard one."""
+
+
+class ClaimTimeoutError(Exception):
+    """A claim ran past its time-out."""
+
+
+class WorkerDiedError(Exception):
+    """The process that computed a claim died."""
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float | None) -> Iterator[None]:
+    """Raise ``ClaimTimeoutError`` in the main thread after ``seconds``; elsewhere no limit."""
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if seconds is None or not in_main_thread or not hasattr(signal, "SIGALRM"):
+        yield
+        return
+
+    def on_alarm(signum: int, frame: FrameType | None) -> None:
+        raise ClaimTimeoutError(f"still running after its time-out of {seconds:g} s")
+
+    previous = signal.signal(signal.SIGALRM, on_alarm)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+
+
+def _find(check: Check, run: Run, evidence: str) -> Finding:
+    finding = check(run)
+    if not isinstance(finding, Finding):
+        raise TypeError(
+            f"a check returns a Finding, which carries numbers; got {finding!r} "
+            f"of type {type(finding).__name__}"
+        )
+    check_evidence(finding, evidence)
+    return finding
+
+
+def compute(claim: Claim, run: Run, timeout: float | None = None) -> Record:
+    """Compute a claim and its controls.
+
+    Parameters
+    ----------
+    claim : Claim
+    run : Run
+    timeout : float, optional
+        Seconds for check and controls together.
+
+    Returns
+    -------
+    Record
+        With verdict ``error`` and the traceback if anything was raised; what had been found
+        before is kept.
+    """
+    run, start = run.for_claim(claim.id), time.perf_counter()
+    finding, controls, error = None, [], ""
+    try:
+        with time_limit(timeout):
+            finding = _find(claim.check, run, claim.evidence)
+            if finding.judgement is not Judgement.PENDING:
+                for control in claim.controls:
+                    found = _find(control.check, run, claim.evidence)
+                    controls.append(ControlRecord(control.name, control.must_hold, found))
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        error = traceback.format_exc()
+    verdict = _verdict(finding, controls) if finding is not None and not error else Verdict.ERROR
+    return Record(
+        claim=claim.id,
+        verdict=verdict,
+        expected=claim.expected,
+        finding=finding,
+        controls=tuple(controls),
+        evidence=claim.evidence,
+        seconds=time.perf_counter() - start,
+        scale=run.scale,
+        device=run.device,
+        seed=run.seed,
+        error=error,
+        code=code_fingerprint(claim.module),
+    )
+
+
+def _verdict(finding: Finding, controls: list[ControlRecord]) -> Verdict:
+    return verdict_of(
+        finding,
+        [control.finding for control in controls if not control.must_hold],
+        [control.finding for control in controls if control.must_hold],
+    )
+
+
+def error_record(claim: Claim, run: Run, error: str, seconds: float = 0.0) -> Record:
+    """The record of a claim that could not be computed."""
+    return Record(
+        claim=claim.id,
+        verdict=Verdict.ERROR,
+        expected=claim.expected,
+        finding=None,
+        evidence=claim.evidence,
+        seconds=seconds,
+        scale=run.scale,
+        device=run.device,
+        seed=run.seed,
+        error=error,
+        code=code_fingerprint(claim.module),
+    )
+
+
+def compute_watched(claim: Claim, run: Run, timeout: float | None, trace: str) -> Record:
+    """``compute`` in a worker process that ends itself if the claim hangs outside Python code.
+
+    The watchdog is a thread of the C runtime: it works even if the interpreter lock is held. It
+    writes the traceback to the file ``trace`` and ends the process.
+    """
+    if timeout is None:
+        return compute(claim, run)
+    with open(trace, "w", encoding="utf8") as file:
+        faulthandler.dump_traceback_later(timeout + GRACE, exit=True, file=file)
+        try:
+            return compute(claim, run, timeout)
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+
+
+def compute_isolated(claim: Claim, run: Run, timeout: float | None) -> Record:
+    """``compute`` from any thread: with a time-out, in a process of its own that can be ended.
+
+    Raises
+    ------
+    WorkerDiedError
+        If that process died; the caller may try again.
+    """
+    if timeout is None:
+        return compute(claim, run)
+    with tempfile.TemporaryDirectory(prefix="theorylab-") as folder:
+        task, result = Path(folder) / "task", Path(folder) / "record"
+        task.write_bytes(cloudpickle.dumps((claim, run, timeout)))
+        command = [sys.executable, "-m", "theorylab.compute", str(task), str(result)]
+        try:
+            done = subprocess.run(command, timeout=timeout + 12 * GRACE, capture_output=True)
+        except subprocess.TimeoutExpired:
+            return error_record(claim, run, f"hung past its time-out of {timeout:g} s", timeout)
+        if not result.exists():
+            raise WorkerDiedError(f"exit status {done.returncode}: {done.stderr[-2000:].decode()}")
+        return cloudpickle.loads(result.read_bytes())
+
+
+def _main(task: str, result: str) -> None:
+    claim, run, timeout = cloudpickle.loads(Path(task).read_bytes())
+    record = compute(claim, run, timeout)
+    Path(result).write_bytes(cloudpickle.dumps(record))
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:])

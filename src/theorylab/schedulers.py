@@ -1,0 +1,228 @@
+"""Where claims are computed: here, in worker processes, or on a Dask cluster.
+
+Each scheduler yields records as they are finished. A worker that dies loses nothing but the claims
+it was computing; those are run again, alone.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import Any
+
+from theorylab.claims import Claim
+from theorylab.compute import (
+    WorkerDiedError,
+    compute,
+    compute_isolated,
+    compute_watched,
+    error_record,
+)
+from theorylab.records import Record
+from theorylab.run import Run
+
+OnStart = Callable[[Claim], None]
+MOST_DEATHS = 2
+"""How often a claim may take its worker down, when run alone, before it is given up."""
+
+_THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+class SchedulerError(RuntimeError):
+    """The cluster cannot be reached or used; the message says what to do."""
+
+
+def serially(claims: Sequence[Claim], run: Run, on_start: OnStart) -> Iterator[Record]:
+    """Compute the claims in this process, one after another."""
+    for claim in claims:
+        on_start(claim)
+        yield compute(claim, run)
+
+
+def _ignore_interrupts() -> None:
+    """Ctrl-C reaches the whole process group; only the parent acts on it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _worker_environment(workers: int) -> dict[str, str]:
+    """Threads per worker, so that workers together use each core once."""
+    threads = max((os.cpu_count() or 1) // workers, 1)
+    return {name: os.environ.get(name, str(threads)) for name in _THREAD_VARIABLES}
+
+
+class _Pool:
+    """A pool of worker processes that knows which claims are being computed."""
+
+    def __init__(self, workers: int, run: Run, timeout: float | None, traces: Path) -> None:
+        from joblib.externals.loky.process_executor import ProcessPoolExecutor
+
+        self._executor: Any = ProcessPoolExecutor(
+            max_workers=workers,
+            initializer=_ignore_interrupts,
+            env=_worker_environment(workers),
+        )
+        self._run, self._timeout, self._traces = run, timeout, traces
+        self.workers = workers
+        self.running: dict[Future[Record], Claim] = {}
+
+    def start(self, claim: Claim) -> None:
+        trace = str(self._traces / claim.id)
+        future = self._executor.submit(compute_watched, claim, self._run, self._timeout, trace)
+        self.running[future] = claim
+
+    def finished(self) -> list[Record]:
+        """Wait for at least one claim; raises ``BrokenProcessPool`` when a worker died."""
+        done, _ = wait(self.running, return_when=FIRST_COMPLETED)
+        records = [future.result() for future in done if future.exception() is None]
+        broken = [future.exception() for future in done if future.exception() is not None]
+        for future in done:
+            if future.exception() is None:
+                del self.running[future]
+        if broken and not records:
+            raise broken[0] or BrokenProcessPool()
+        return records
+
+    def close(self, kill: bool) -> None:
+        self._executor.shutdown(wait=True, kill_workers=kill)
+
+
+def in_processes(
+    claims: Sequence[Claim],
+    run: Run,
+    on_start: OnStart,
+    workers: int,
+    timeout: float | None = None,
+) -> Iterator[Record]:
+    """Compute the claims in worker processes (loky).
+
+    Parameters
+    ----------
+    claims, run
+    on_start : callable
+        Told of each claim when a worker takes it up.
+    workers : int
+        Number of processes.
+    timeout : float, optional
+        Seconds for one claim; past it the claim gets an error record and the others go on.
+    """
+    queue = deque(claims)
+    with tempfile.TemporaryDirectory(prefix="theorylab-") as folder:
+        traces = Path(folder)
+        while queue:
+            pool = _Pool(min(workers, len(queue)), run, timeout, traces)
+            try:
+                yield from _drain(pool, queue, on_start)
+                pool.close(kill=False)
+            except BrokenProcessPool:
+                pool.close(kill=True)
+                for claim in pool.running.values():
+                    yield _again_alone(claim, run, timeout, traces)
+            except BaseException:
+                pool.close(kill=True)
+                raise
+
+
+def _drain(pool: _Pool, queue: deque[Claim], on_start: OnStart) -> Iterator[Record]:
+    """Keep every worker busy until the queue is empty; at most one claim a worker is in flight."""
+    while queue or pool.running:
+        while queue and len(pool.running) < pool.workers:
+            claim = queue.popleft()
+            on_start(claim)
+            pool.start(claim)
+        yield from pool.finished()
+
+
+def _again_alone(claim: Claim, run: Run, timeout: float | None, traces: Path) -> Record:
+    """Run a claim that was in flight when a worker died, in a pool of its own."""
+    for _ in range(MOST_DEATHS):
+        if _trace_of_hang(claim, traces):
+            break
+        pool = _Pool(1, run, timeout, traces)
+        pool.start(claim)
+        try:
+            (record,) = pool.finished()
+            pool.close(kill=False)
+            return record
+        except BrokenProcessPool:
+            pool.close(kill=True)
+        except BaseException:
+            pool.close(kill=True)
+            raise
+    return error_record(claim, run, _why_it_died(claim, timeout, traces))
+
+
+def _trace_of_hang(claim: Claim, traces: Path) -> str:
+    """What the watchdog of ``compute_watched`` wrote before it ended the process."""
+    trace = traces / claim.id
+    return trace.read_text(encoding="utf8") if trace.exists() else ""
+
+
+def _why_it_died(claim: Claim, timeout: float | None, traces: Path) -> str:
+    trace = _trace_of_hang(claim, traces)
+    if trace:
+        return f"hung past its time-out of {timeout:g} s; its process was ended\n{trace}"
+    return (
+        f"its worker process died {MOST_DEATHS} times when it ran alone; "
+        "it may need more memory than there is, or crash in compiled code"
+    )
+
+
+def on_cluster(
+    claims: Sequence[Claim],
+    run: Run,
+    on_start: OnStart,
+    address: str,
+    timeout: float | None = None,
+) -> Iterator[Record]:
+    """Compute the claims on a Dask cluster; its workers need theorylab installed.
+
+    Dask runs the claims of a lost worker again on another one.
+
+    Raises
+    ------
+    SchedulerError
+        If the extra is not installed or the scheduler does not answer.
+    """
+    client = _client(address)
+    from distributed import as_completed
+
+    try:
+        futures = {
+            client.submit(compute_isolated, claim, run, timeout, pure=False, retries=2): claim
+            for claim in claims
+        }
+        for claim in claims:
+            on_start(claim)
+        for future in as_completed(futures):
+            yield _cluster_record(future, futures[future], run)
+    finally:
+        client.close()
+
+
+def _client(address: str) -> Any:
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise SchedulerError("--scheduler needs Dask: pip install 'theorylab[cluster]'") from error
+    try:
+        return Client(address, timeout=10, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise SchedulerError(
+            f"no Dask scheduler answers at {address!r} ({error}); start one with "
+            "`dask scheduler` and give its tcp:// address"
+        ) from error
+
+
+def _cluster_record(future: Any, claim: Claim, run: Run) -> Record:
+    error = future.exception()
+    if error is None:
+        return future.result()
+    died = isinstance(error, WorkerDiedError) or type(error).__name__ == "KilledWorker"
+    what = "the workers that computed it died" if died else "the cluster could not compute it"
+    return error_record(claim, run, f"{what}: {error!r}")
