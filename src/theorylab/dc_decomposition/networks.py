@@ -1,4 +1,4 @@
-r"""Exact ReLU networks and the constructions that turn a maximum of affine maps into one.
+r"""Exact ReLU networks that compute a maximum of affine maps, or a difference of two.
 
 A network is wired from signals, affine combinations of the neurons of one layer. Everything rests
 on one gadget,
@@ -9,16 +9,413 @@ on one gadget,
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import InitVar, dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import InitVar, dataclass
 from fractions import Fraction
-from itertools import batched
 from typing import Protocol
 
-from theorylab.exact import Scalar, Vector, primitive, rational, rational_vector
+from theorylab.exact import Rational, Scalar, Vector, primitive, rational, rational_vector
 
-from .simplices import essential_maps, signed_simplices
+from .simplices import Affine, AffineLike, Simplex, essential_maps, rational_maps, signed_simplices
 
-Affine = tuple[Vector, Fraction]
-AffineLike = tuple[Sequence[Scalar], Scalar]
 Layer = tuple[tuple[Vector, ...], Vector]
+
+
+class RedundantMapsWarning(UserWarning):
+    """Some affine maps were dropped because they are nowhere the strict maximum."""
+
+
+class HasMaxForm(Protocol):
+    """A decomposition that gives the affine maps of its two convex parts."""
+
+    def as_max(self) -> tuple[Sequence[Affine], Sequence[Affine]]:
+        """Return the affine maps of g and of h."""
+        ...
+
+
+@dataclass(frozen=True)
+class ReLUNet:
+    r"""A feed-forward ReLU network with rational weights and one output.
+
+    .. math:: x\mapsto W_D(\cdots(W_1(W_0x+b_0)^++b_1)^+\cdots)+b_D
+
+    Parameters
+    ----------
+    layers : sequence of (matrix, vector)
+        Weights and biases, first layer first; the last one is affine and has one row.
+    rationalise : bool or int
+        Floats are refused unless this says how to read them (see ``theorylab.exact.rational``).
+
+    Attributes
+    ----------
+    n : int
+        Number of inputs.
+    hidden : list of int
+        Widths of the hidden layers.
+    depth : int
+        Number of hidden layers.
+    size : int
+        Number of hidden neurons.
+
+    Raises
+    ------
+    TypeError
+        For floats without ``rationalise``.
+    ValueError
+        If there is no layer, shapes do not fit, or the last layer has several rows.
+    """
+
+    layers: Sequence[Layer]
+    rationalise: InitVar[bool | int] = False
+
+    def __post_init__(self, rationalise: bool | int) -> None:
+        layers = tuple(_layer(matrix, bias, rationalise) for matrix, bias in self.layers)
+        if not layers:
+            raise ValueError("a network needs at least the affine output layer, got no layer")
+        for number, (before, after) in enumerate(zip(layers, layers[1:], strict=False), 1):
+            if len(before[1]) != len(after[0][0]):
+                raise ValueError(
+                    f"layer {number} takes {len(after[0][0])} inputs, "
+                    f"the layer before it has {len(before[1])} neurons"
+                )
+        if len(layers[-1][1]) != 1:
+            raise ValueError(f"the last layer must have one row, got {len(layers[-1][1])}")
+        object.__setattr__(self, "layers", layers)
+
+    @property
+    def n(self) -> int:
+        return len(self.layers[0][0][0])
+
+    @property
+    def hidden(self) -> list[int]:
+        return [len(bias) for _, bias in self.layers[:-1]]
+
+    @property
+    def depth(self) -> int:
+        return len(self.layers) - 1
+
+    @property
+    def size(self) -> int:
+        return sum(self.hidden)
+
+    def __call__(self, x: Sequence[Scalar]) -> Fraction:
+        """Return the exact output at a rational point."""
+        values = rational_vector(x, self.n, "x")
+        for matrix, bias in self.layers[:-1]:
+            values = tuple(max(value, Fraction(0)) for value in _affine(matrix, bias, values))
+        return _affine(*self.layers[-1], values)[0]
+
+
+def _layer(matrix: Iterable, bias: Iterable, rationalise: bool | int) -> Layer:
+    rows = tuple(rational_vector(row, None, "weight", rationalise=rationalise) for row in matrix)
+    widths = {len(row) for row in rows}
+    if len(widths) != 1 or 0 in widths:
+        raise ValueError(f"a weight matrix needs rows of one positive length, got lengths {widths}")
+    return rows, rational_vector(bias, len(rows), "bias", rationalise=rationalise)
+
+
+def _affine(matrix: Sequence[Vector], bias: Vector, values: Vector) -> Vector:
+    return tuple(
+        sum((w * v for w, v in zip(row, values, strict=True) if w and v), constant)
+        for row, constant in zip(matrix, bias, strict=True)
+    )
+
+
+@dataclass(frozen=True)
+class _Signal:
+    """A constant plus a combination of the neurons of a layer; layer 0 holds the inputs."""
+
+    level: int
+    weights: dict[int, Fraction]
+    constant: Fraction = Fraction(0)
+
+    def plus(self, other: _Signal, factor: Rational = 1) -> _Signal:
+        weights = dict(self.weights)
+        for neuron, weight in other.weights.items():
+            weights[neuron] = weights.get(neuron, Fraction(0)) + factor * weight
+        kept = {neuron: weight for neuron, weight in weights.items() if weight}
+        return _Signal(self.level, kept, self.constant + factor * other.constant)
+
+    def minus(self, other: _Signal) -> _Signal:
+        return self.plus(other, -1)
+
+    @property
+    def negative(self) -> _Signal:
+        return _Signal(self.level, {}).minus(self)
+
+
+class _Wiring:
+    """Layers under construction."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self.layers: list[list[_Signal]] = []
+
+    def relu(self, signal: _Signal) -> _Signal:
+        """One neuron in the layer above the signal's."""
+        if signal.level == len(self.layers):
+            self.layers.append([])
+        layer = self.layers[signal.level]
+        layer.append(signal)
+        return _Signal(signal.level + 1, {len(layer) - 1: Fraction(1)})
+
+    def carry(self, signal: _Signal) -> _Signal:
+        """The same value one layer up, by two neurons."""
+        return self.relu(signal).minus(self.relu(signal.negative))
+
+    def lift(self, signal: _Signal) -> _Signal:
+        """The same value one layer up, neuron by neuron, to be shared with other lifts.
+
+        A neuron is not negative, so one copy carries it; an input takes two.
+        """
+        copy = self.carry if signal.level == 0 else self.relu
+        lifted = _Signal(signal.level + 1, {}, signal.constant)
+        for neuron, weight in signal.weights.items():
+            lifted = lifted.plus(copy(_Signal(signal.level, {neuron: Fraction(1)})), weight)
+        return lifted
+
+    def carry_to(self, level: int, signal: _Signal) -> _Signal:
+        while signal.level < level:
+            signal = self.carry(signal)
+        return signal
+
+    def tournament(self, signals: Sequence[_Signal]) -> _Signal:
+        """The maximum: in each round neighbours are compared by the gadget, an odd one waits."""
+        while len(signals) > 1:
+            pairs = list(zip(signals[::2], signals[1::2], strict=False))
+            winners = [self.relu(a.minus(b)).plus(self.carry(b)) for a, b in pairs]
+            odd = [self.carry(signals[-1])] if len(signals) % 2 else []
+            signals = winners + odd
+        return signals[0]
+
+    def net(self, output: _Signal) -> ReLUNet:
+        widths = [self.n, *(len(layer) for layer in self.layers)]
+        rows = [*self.layers, [output]]
+        return ReLUNet([_dense(layer, width) for layer, width in zip(rows, widths, strict=True)])
+
+
+def _dense(layer: Sequence[_Signal], width: int) -> Layer:
+    zero = Fraction(0)
+    matrix = tuple(tuple(s.weights.get(k, zero) for k in range(width)) for s in layer)
+    return matrix, tuple(signal.constant for signal in layer)
+
+
+def _input(affine: Affine) -> _Signal:
+    vector, constant = affine
+    return _Signal(0, {k: weight for k, weight in enumerate(vector) if weight}, constant)
+
+
+def _rounds(count: int) -> int:
+    """Rounds of a tournament among ``count`` players: the rounded-up binary logarithm."""
+    return (count - 1).bit_length()
+
+
+def _pairing(simplex: Simplex, terms: Iterable[Simplex]) -> list[int]:
+    """Order of a simplex in which neighbours are edges that occur in the sum where possible."""
+    left, order = sorted(simplex), []
+    while len(left) > 1:
+        edges = [(i, j) for i in left for j in left if i < j]
+        pair = next((edge for edge in edges if frozenset(edge) in terms), edges[0])
+        order += pair
+        left = [index for index in left if index not in pair]
+    return order + left
+
+
+def _simplex_maximum(
+    wiring: _Wiring, leaves: Sequence[_Signal], depth: int
+) -> tuple[_Signal | None, _Signal]:
+    """The maximum as (neuron in layer ``depth`` if one is needed, rest in the layer below)."""
+    signals = list(leaves)
+    for _ in range(depth - 1):
+        pairs = list(zip(signals[::2], signals[1::2], strict=False))
+        winners = [wiring.relu(a.minus(b)).plus(wiring.lift(b)) for a, b in pairs]
+        signals = winners + ([wiring.lift(signals[-1])] if len(signals) % 2 else [])
+    if len(signals) == 1:
+        return None, signals[0]
+    first, second = signals
+    return wiring.relu(first.minus(second)), second
+
+
+def _simplex_sum(wiring: _Wiring, maps: Sequence[Affine], depth: int, shared: bool) -> _Signal:
+    """The maximum as the sum over signed simplices, in layer ``depth``.
+
+    One neuron per comparison; what a comparison leaves over is summed before it is carried, by
+    two neurons or, where ``shared``, by the copies of the inputs that all groups use.
+    """
+    terms = signed_simplices(maps, len(maps[0][0]))
+    tops, rest = _Signal(depth, {}), _Signal(depth - 1, {})
+    for simplex, sign in terms.items():
+        leaves = [_input(maps[index]) for index in _pairing(simplex, terms)]
+        top, below = _simplex_maximum(wiring, leaves, depth)
+        tops = tops if top is None else tops.plus(top, sign)
+        rest = rest.plus(below, sign)
+    return tops.plus(wiring.lift(rest) if shared else wiring.carry(rest))
+
+
+def _groups(maps: Sequence[Affine], group: int) -> list[list[Affine]]:
+    return [list(maps[start : start + group]) for start in range(0, len(maps), group)]
+
+
+def _convex(wiring: _Wiring, maps: Sequence[Affine], group: int) -> _Signal:
+    """Maxima of the groups by signed simplices, then a tournament among the groups."""
+    if group == 1:
+        return wiring.tournament([_input(affine) for affine in maps])
+    n, groups = len(maps[0][0]), _groups(maps, group)
+    depth = _rounds(min(group, n + 1, len(maps)))
+    if depth == 0:
+        return _input(maps[0])
+    shared = depth == 1 and n < len(groups)
+    return wiring.tournament([_simplex_sum(wiring, part, depth, shared) for part in groups])
+
+
+def max_tree(affines: Iterable[AffineLike], n: int) -> ReLUNet:
+    r"""Return the tournament network of a maximum of k affine maps.
+
+    It has :math:`\lceil\log_2k\rceil` hidden layers and
+    :math:`\sum_i3\lfloor k_i/2\rfloor+2(k_i\bmod2)` neurons, :math:`k_0=k`,
+    :math:`k_{i+1}=\lceil k_i/2\rceil`, down to :math:`k_i=1`.
+
+    Parameters
+    ----------
+    affines : sequence of (vector, scalar)
+        Maps ``a.x + b``.
+    n : int
+        Number of inputs.
+    """
+    wiring = _Wiring(n)
+    return wiring.net(_convex(wiring, rational_maps(affines, n), 1))
+
+
+def shallow_max(affines: Iterable[AffineLike], n: int) -> ReLUNet:
+    r"""Return the network of a maximum with at most :math:`\lceil\log_2(n+1)\rceil` hidden layers.
+
+    It sums maxima over signed simplices, at most n+1 maps each, and shares equal neurons.
+
+    Raises
+    ------
+    ValueError
+        If a map is redundant.
+    """
+    maps = rational_maps(affines, n)
+    return grouped_max(maps, n, max(len(maps), 2))
+
+
+def grouped_max(affines: Iterable[AffineLike], n: int, group: int) -> ReLUNet:
+    r"""Return a network between the tree (``group=1``) and the shallow network (``group=k``).
+
+    Groups of consecutive maps are computed as in ``shallow_max``, then compared in a tournament:
+    :math:`\lceil\log_2\min(s,n+1)\rceil+\lceil\log_2\lceil k/s\rceil\rceil` hidden layers for
+    groups of size s. Equal neurons are shared where ``group`` exceeds 1.
+
+    Parameters
+    ----------
+    affines : sequence of (vector, scalar)
+        Maps ``a.x + b``; for ``group > 1`` each must be the strict maximum somewhere.
+    n : int
+        Number of inputs.
+    group : int
+        Positive size s of the groups.
+
+    Raises
+    ------
+    ValueError
+        If ``group`` is not positive, or a map is redundant within its group.
+    """
+    if group < 1:
+        raise ValueError(f"group must be a positive number of maps, got {group}")
+    wiring = _Wiring(n)
+    net = wiring.net(_convex(wiring, rational_maps(affines, n), group))
+    return net if group == 1 else share_neurons(net)
+
+
+def _without_redundant(affines: Iterable[AffineLike], n: int) -> list[Affine]:
+    maps = rational_maps(affines, n)
+    kept = essential_maps(maps, n)
+    dropped = sorted(set(range(len(maps))) - set(kept))
+    if dropped:
+        warnings.warn(
+            f"dropped the maps with indices {dropped}: nowhere the strict maximum",
+            RedundantMapsWarning,
+            stacklevel=3,
+        )
+    return [maps[index] for index in kept]
+
+
+def convex_net(affines: Iterable[AffineLike], n: int, group: int = 1) -> ReLUNet:
+    """Return ``grouped_max`` of the maps that are not redundant.
+
+    Parameters
+    ----------
+    affines : sequence of (vector, scalar)
+        Maps ``a.x + b``; redundant ones are dropped and named in a ``RedundantMapsWarning``.
+    n : int
+        Number of inputs.
+    group : int
+        Positive size of the groups.
+    """
+    return grouped_max(_without_redundant(affines, n), n, group)
+
+
+def dc_net(decomposition: HasMaxForm, group: int = 1) -> ReLUNet:
+    r"""Return a network of :math:`f=g-h`, both parts side by side.
+
+    The shallower part is carried on by two neurons a layer. For ``group=1`` the size is that of
+    the two trees plus this padding; ``share_neurons`` makes it smaller.
+
+    Parameters
+    ----------
+    decomposition : Decomposition
+        Anything whose ``as_max()`` gives the affine maps of g and of h.
+    group : int
+        Positive size of the groups, as in ``grouped_max``.
+    """
+    if group < 1:
+        raise ValueError(f"group must be a positive number of maps, got {group}")
+    g, h = decomposition.as_max()
+    n = len(g[0][0])
+    wiring = _Wiring(n)
+    parts = [_convex(wiring, _without_redundant(part, n), group) for part in (g, h)]
+    depth = max(part.level for part in parts)
+    first, second = (wiring.carry_to(depth, part) for part in parts)
+    net = wiring.net(first.minus(second))
+    return net if group == 1 else share_neurons(net)
+
+
+def share_neurons(net: ReLUNet) -> ReLUNet:
+    """Return the same function with neurons merged whose inputs differ by a positive factor.
+
+    Neurons that are constant move into the biases of the next layer.
+    """
+    layers, kept = [], list(net.layers)
+    for level in range(net.depth):
+        matrix, bias = kept[level]
+        places: dict[tuple[int, ...], int] = {}
+        roles = [_role((*row, b), places) for row, b in zip(matrix, bias, strict=True)]
+        rows = [(key[:-1], key[-1]) for key in places]
+        layers.append(([row for row, _ in rows], [constant for _, constant in rows]))
+        kept[level + 1] = _merge_columns(kept[level + 1], roles, len(places))
+    return ReLUNet([layer for layer in [*layers, kept[-1]] if layer[0]])
+
+
+def _role(row: Vector, places: dict[tuple[int, ...], int]) -> tuple[int | None, Fraction]:
+    """Place of the neuron among the kept ones (None: constant) and its factor there."""
+    if not any(row[:-1]):
+        return None, max(row[-1], Fraction(0))
+    key, factor = primitive(row)
+    return places.setdefault(key, len(places)), factor
+
+
+def _merge_columns(
+    layer: Layer, roles: Sequence[tuple[int | None, Fraction]], width: int
+) -> Layer:
+    matrix, bias = [], []
+    for row, constant in zip(*layer, strict=True):
+        merged = [Fraction(0)] * width
+        for weight, (place, factor) in zip(row, roles, strict=True):
+            if place is None:
+                constant += weight * factor
+            else:
+                merged[place] += weight * factor
+        matrix.append(tuple(merged))
+        bias.append(constant)
+    return tuple(matrix), tuple(bias)
