@@ -269,7 +269,7 @@ class Close(Finding):
 
     @property
     def _shown(self) -> tuple[float, Number, Number, float]:
-        """The worst pair where the finding fails; the first pair, which is stable, where it holds."""
+        """The worst pair of a failing finding; the first one, which is stable, if it holds."""
         rows = self._excess()
         return max(rows) if self.judgement is Judgement.FAILS else rows[0]
 

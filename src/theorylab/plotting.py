@@ -24,7 +24,7 @@ COLOURS = {
     "muted": "#8A8A8A",
 }
 
-STYLE: dict[str, Any] = {
+STYLE: Any = {
     "figure.dpi": 110,
     "savefig.dpi": 160,
     "figure.facecolor": "white",

@@ -136,7 +136,7 @@ def _pick(records: Iterable[Record], selection: Selection) -> list[Record]:
 
 
 def ledger(
-    selection: Selection | Sequence[Record] = None,
+    selection: str | Iterable[str] | Iterable[Record] | None = None,
     records: Iterable[Record] | None = None,
     **options: Any,
 ) -> Ledger:
@@ -156,11 +156,12 @@ def ledger(
     Ledger
         Rendered as HTML in a notebook and as a table in a terminal.
     """
-    if selection is not None and not isinstance(selection, str):
-        selection = list(selection)
-        if selection and all(isinstance(item, Record) for item in selection):
-            return Ledger(tuple(selection))
-    found = verify(selection, **options) if records is None else _pick(records, selection)
+    items = [selection] if isinstance(selection, str) else list(selection or ())
+    ready = [item for item in items if isinstance(item, Record)]
+    if ready:
+        return Ledger(tuple(ready))
+    patterns = None if selection is None else [item for item in items if isinstance(item, str)]
+    found = verify(patterns, **options) if records is None else _pick(records, patterns)
     return Ledger(tuple(found))
 
 

@@ -31,8 +31,8 @@ def available_devices() -> list[str]:
     """
     import torch
 
-    names = ["cpu"] + [f"cuda:{i}" for i in range(torch.cuda.device_count())]
-    return names + ["mps"] if torch.backends.mps.is_available() else names
+    cuda = [f"cuda:{i}" for i in range(torch.cuda.device_count())]
+    return ["cpu", *cuda, *(["mps"] if torch.backends.mps.is_available() else [])]
 
 
 def check_device(device: str) -> str:

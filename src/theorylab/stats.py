@@ -38,8 +38,7 @@ def _sample(values: ArrayLike, name: str = "samples", least: int = 2) -> np.ndar
     array = np.asarray(values, dtype=float)
     if array.ndim != 1 or array.size < least:
         raise ValueError(
-            f"{name} must be one-dimensional with at least {least} values; "
-            f"got shape {array.shape}"
+            f"{name} must be one-dimensional with at least {least} values; got shape {array.shape}"
         )
     if not np.isfinite(array).all():
         bad = int((~np.isfinite(array)).sum())
@@ -199,9 +198,7 @@ def proportion_equals(
     level : float
         False-alarm rate.
     """
-    return _proportion_test(
-        _count(successes, trials), predicted, level, power_against, "two-sided"
-    )
+    return _proportion_test(_count(successes, trials), predicted, level, power_against, "two-sided")
 
 
 def proportion_at_least(
@@ -367,9 +364,9 @@ def fit_exponent(x: ArrayLike, y: ArrayLike, confidence: float = CONFIDENCE) -> 
     confidence : float
     """
     log_x, log_y = _logarithms(x, y)
-    fit = stats.linregress(log_x, log_y)
-    half = stats.t.ppf((1 + confidence) / 2, log_x.size - 2) * fit.stderr
-    return ExponentFit(fit.slope, fit.slope - half, fit.slope + half, fit.intercept)
+    slope, intercept, _, _, error = map(float, stats.linregress(log_x, log_y))
+    half = float(stats.t.ppf((1 + confidence) / 2, log_x.size - 2)) * error
+    return ExponentFit(slope, slope - half, slope + half, intercept)
 
 
 def fit_exponent_replicates(

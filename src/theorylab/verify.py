@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,7 @@ from theorylab.run import Run, check_device
 from theorylab.schedulers import in_processes, on_cluster, serially
 
 
-class VerificationInterrupted(KeyboardInterrupt):  # noqa: N818
+class VerificationInterrupted(KeyboardInterrupt):
     """Ctrl-C during a verification; ``records`` holds what was finished."""
 
     def __init__(self, records: list[Record], total: int) -> None:
@@ -126,7 +126,7 @@ def _computed(
     workers: int,
     scheduler: str | None,
     timeout: float | None,
-) -> Iterator[Record]:
+) -> Generator[Record]:
     if not missing:
         return
     on_start: Callable[[Claim], None] = show.started
