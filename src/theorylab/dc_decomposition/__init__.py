@@ -11,6 +11,16 @@ from .complexes import (
     Wall,
 )
 from .functions import CPWL, integrate, weights
+from .polyhedron import (
+    Certificate,
+    Decomposition,
+    DecompositionPolyhedron,
+    EmptyDecomposition,
+    HRepresentation,
+    decompose,
+    pareto,
+    reduce,
+)
 from .weight_space import WeightSpace, weight_space
 
 __all__ = [
@@ -18,13 +28,21 @@ __all__ = [
     "ArrangementComplex",
     "BraidComplex",
     "BraidWall",
+    "Certificate",
     "Complex",
+    "Decomposition",
+    "DecompositionPolyhedron",
+    "EmptyDecomposition",
+    "HRepresentation",
     "PlaneFan",
     "ProductComplex",
     "Ridge",
     "Wall",
     "WeightSpace",
+    "decompose",
     "integrate",
+    "pareto",
+    "reduce",
     "weight_space",
     "weights",
 ]

@@ -20,11 +20,13 @@ from theorylab.exact import (
     rank,
     rational,
     rational_vector,
+    rref,
 )
 
 if TYPE_CHECKING:
     from .functions import CPWL
     from .networks import ReLUNet
+    from .weight_space import WeightSpace
 
 Affine = tuple[Sequence[Scalar], Scalar]
 Hyperplane = tuple[IntVector, Fraction]
@@ -128,6 +130,13 @@ class Complex:
     def interior_points(self) -> list[Vector]:
         """One interior point per cell."""
         return [cell.interior_point() for cell in self.cells]
+
+    @cached_property
+    def weight_space(self) -> WeightSpace:
+        """The space of balanced weights, computed once."""
+        from .weight_space import weight_space
+
+        return weight_space(self)
 
     def wall_polyhedron(self, index: int) -> Polyhedron:
         """Return the wall as a polyhedron of dimension n - 1."""
@@ -539,9 +548,7 @@ def _braid_walls(
                 ends = number[swapped], number[order]
                 wall_of[ends] = len(walls)
                 eta = _unit_difference(len(order), i, j)
-                walls.append(
-                    BraidWall(*ends, eta, Fraction(0), frozenset(order[:place]), (i, j))
-                )
+                walls.append(BraidWall(*ends, eta, Fraction(0), frozenset(order[:place]), (i, j)))
     return walls, wall_of
 
 
@@ -705,12 +712,8 @@ class _Facets:
         )
 
 
-def _projection_along(
-    lines: Sequence[IntVector], n: int
-) -> Callable[[Sequence[Rational]], Vector]:
+def _projection_along(lines: Sequence[IntVector], n: int) -> Callable[[Sequence[Rational]], Vector]:
     """Return the linear map that forgets the lineality space (zero at the pivot coordinates)."""
-    from theorylab.exact import rref
-
     rows, pivots = rref(lines, n)
 
     def project(vector: Sequence[Rational]) -> Vector:

@@ -152,9 +152,7 @@ class CPWL:
     def __call__(self, point: Sequence[Scalar]) -> Fraction:
         """Value at a rational point."""
         x = rational_vector(point, self._complex.n, "point")
-        for cell, (slope, constant) in zip(
-            self._complex.cells, self.pieces_on_cells, strict=True
-        ):
+        for cell, (slope, constant) in zip(self._complex.cells, self.pieces_on_cells, strict=True):
             if cell.contains(x):
                 return sum((a * b for a, b in zip(slope, x, strict=True)), constant)
         raise ValueError(f"no cell contains {point}: the complex does not cover the space")
@@ -319,9 +317,7 @@ def _kinks(complex: Complex, pieces: Sequence[AffineMap]) -> tuple[Fraction, ...
         (a, b), (c, d) = pieces[wall.P], pieces[wall.Q]
         pivot = next(k for k, entry in enumerate(wall.eta) if entry)
         weight = (c[pivot] - a[pivot]) / wall.eta[pivot]
-        slopes_agree = all(
-            y - x == weight * e for x, y, e in zip(a, c, wall.eta, strict=True)
-        )
+        slopes_agree = all(y - x == weight * e for x, y, e in zip(a, c, wall.eta, strict=True))
         if not slopes_agree or d - b != -weight * wall.beta:
             raise ValueError(
                 f"not continuous: the pieces of cells {wall.P} and {wall.Q} "
@@ -338,9 +334,7 @@ def _integrate_along_tree(complex: Complex, w: Sequence[Fraction]) -> list[Affin
         jump = w[index] if wall.P == parent else -w[index]
         slope, constant = pieces[parent]
         if jump:
-            slope = tuple(
-                a + jump * e if e else a for a, e in zip(slope, wall.eta, strict=True)
-            )
+            slope = tuple(a + jump * e if e else a for a, e in zip(slope, wall.eta, strict=True))
             constant -= jump * wall.beta
         pieces[child] = slope, constant
     return pieces
@@ -367,9 +361,7 @@ def _sum_on_cell(
     return maps.pop()
 
 
-def _parts(
-    cell: Polyhedron, terms: Sequence[tuple[Fraction, list[AffineMap]]]
-) -> list[Polyhedron]:
+def _parts(cell: Polyhedron, terms: Sequence[tuple[Fraction, list[AffineMap]]]) -> list[Polyhedron]:
     """Cut the cell until on every part each term has a single winning affine map."""
     parts = [cell]
     for _, forms in terms:
@@ -420,7 +412,9 @@ def _checked_set_function(
     subsets = {frozenset(s) for size in range(n + 1) for s in combinations(range(n), size)}
     missing, foreign = subsets - table.keys(), table.keys() - subsets
     if missing:
-        raise ValueError(f"the set function misses {len(missing)} subsets, e.g. {set(min(missing, key=sorted))}")
+        raise ValueError(
+            f"the set function misses {len(missing)} subsets, e.g. {set(min(missing, key=sorted))}"
+        )
     if foreign:
         raise ValueError(f"{set(foreign.pop())} is no subset of 0..{n - 1}")
     if table[frozenset()] != 0:
@@ -428,9 +422,7 @@ def _checked_set_function(
     return table
 
 
-def _chain_increments(
-    order: Sequence[int], table: Mapping[frozenset[int], Fraction]
-) -> Vector:
+def _chain_increments(order: Sequence[int], table: Mapping[frozenset[int], Fraction]) -> Vector:
     slope = [Fraction(0)] * len(order)
     before: frozenset[int] = frozenset()
     for element in order:

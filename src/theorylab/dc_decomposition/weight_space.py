@@ -7,10 +7,31 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from theorylab.exact import IntVector, Rational, null_space
+from flint import fmpz_mat
+
+from theorylab.exact import IntVector, Rational, clear_denominators, null_space, primitive
 from theorylab.exact.matrices import null_space_with_free_columns
 
 from .complexes import Complex, Ridge
+
+
+@dataclass(frozen=True)
+class Row:
+    r"""A direction of kinking: on its walls every balanced vector is ``scale`` times one number.
+
+    Attributes
+    ----------
+    form : tuple of int
+        Primitive integer form a; the number is :math:`a\cdot t` in the coordinates t.
+    walls : tuple of int
+        The walls of the row.
+    scales : tuple of int
+        Positive factors: :math:`w(\sigma)=\text{scale}_\sigma\,a\cdot t`.
+    """
+
+    form: IntVector
+    walls: tuple[int, ...]
+    scales: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -45,6 +66,55 @@ class WeightSpace:
     def basis(self) -> list[list[Fraction]]:
         """The basis as d rows over all walls."""
         return [[Fraction(row[c]) for c in self.class_of] for row in self.class_basis]
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """Walls grouped by equal rows of the basis matrix, up to a positive factor."""
+        groups: dict[IntVector, list[tuple[int, int]]] = {}
+        for c, walls in enumerate(self.classes):
+            column = [vector[c] for vector in self.class_basis]
+            if any(column):
+                form, scale = primitive(column)
+                groups.setdefault(form, []).extend((wall, int(scale)) for wall in walls)
+        return tuple(
+            Row(form, tuple(wall for wall, _ in members), tuple(scale for _, scale in members))
+            for form, members in groups.items()
+        )
+
+    def row_values(self, w: Sequence[Rational]) -> list[Fraction]:
+        """Return the number of every row for a balanced weight vector."""
+        return [Fraction(w[row.walls[0]]) / row.scales[0] for row in self.rows]
+
+    def from_row_values(self, values: Sequence[Rational]) -> list[Fraction]:
+        """Return the weight vector over all walls with these numbers on the rows."""
+        w = [Fraction(0)] * len(self.class_of)
+        for row, value in zip(self.rows, values, strict=True):
+            if value:
+                for wall, scale in zip(row.walls, row.scales, strict=True):
+                    w[wall] = value * scale if scale != 1 else value
+        return w
+
+    def values_at(self, points: Sequence[Sequence[Rational]]) -> list[list[Fraction]]:
+        """Return the row numbers at many points t at once."""
+        if not points:
+            return []
+        cleared = [clear_denominators(point) for point in points]
+        left = fmpz_mat([list(entries) for entries, _ in cleared])
+        forms = fmpz_mat([list(row.form) for row in self.rows])
+        product = (left * forms.transpose()).tolist()
+        return [
+            [Fraction(int(entry), denominator) for entry in values]
+            for values, (_, denominator) in zip(product, cleared, strict=True)
+        ]
+
+    def is_annihilator(self, v: Sequence[Rational]) -> bool:
+        """Tell whether ``sum v_s w_s = 0`` for every balanced vector w."""
+        totals = [Fraction(0)] * self.dim
+        for row in self.rows:
+            factor = sum(v[wall] * scale for wall, scale in zip(row.walls, row.scales, strict=True))
+            if factor:
+                totals = [t + factor * a for t, a in zip(totals, row.form, strict=True)]
+        return not any(totals)
 
     def coordinates(self, w: Sequence[Rational]) -> list[Fraction] | None:
         """Return t with ``w = sum t_k basis[k]``, or None if the weights are not balanced."""

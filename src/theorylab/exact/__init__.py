@@ -3,7 +3,7 @@
 from .enumeration import BACKENDS, Generators, generators
 from .matrices import independent_rows, null_space, rank, rref, solve
 from .polyhedra import AffineForm, Polyhedron
-from .programs import Infeasible, InequalitySystem, Optimum, Unbounded
+from .programs import InequalitySystem, Infeasible, Optimum, Unbounded
 from .rationals import (
     IntVector,
     Rational,

@@ -73,9 +73,7 @@ def _by_ppl(rows: Rows, bounds: Sequence[Rational], columns: int) -> Generators:
     return Generators(polyhedron.points, polyhedron.rays)
 
 
-def _by_program(
-    rows: Rows, bounds: Sequence[Rational], columns: int, backend: str
-) -> Generators:
+def _by_program(rows: Rows, bounds: Sequence[Rational], columns: int, backend: str) -> Generators:
     package, name, options = _PROGRAMS[backend]
     completed = subprocess.run(
         [_program(package, name), *options],

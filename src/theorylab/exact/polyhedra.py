@@ -105,19 +105,19 @@ class Polyhedron:
     @cached_property
     def inequalities(self) -> tuple[IntegerForm, ...]:
         """Facet-defining inequalities ``a.x + b >= 0`` with integer entries."""
-        return tuple(
-            _form(row, self.n) for row in self._native.minimized_constraints() if row.is_inequality()
-        )
+        rows = self._native.minimized_constraints()
+        return tuple(_form(row, self.n) for row in rows if row.is_inequality())
 
     @cached_property
     def equations(self) -> tuple[IntegerForm, ...]:
         """Equations ``a.x + b = 0`` of the affine hull."""
-        return tuple(
-            _form(row, self.n) for row in self._native.minimized_constraints() if row.is_equality()
-        )
+        rows = self._native.minimized_constraints()
+        return tuple(_form(row, self.n) for row in rows if row.is_equality())
 
     @cached_property
-    def _generators(self) -> tuple[tuple[Vector, ...], tuple[IntVector, ...], tuple[IntVector, ...]]:
+    def _generators(
+        self,
+    ) -> tuple[tuple[Vector, ...], tuple[IntVector, ...], tuple[IntVector, ...]]:
         points, rays, lines = [], [], []
         for generator in self._native.minimized_generators():
             entries = tuple(int(entry) for entry in generator.coefficients())

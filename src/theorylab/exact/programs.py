@@ -1,8 +1,9 @@
 """Exact linear programming with certificates.
 
-A floating-point simplex (HiGHS) proposes the tight rows; they are solved exactly by python-flint,
-and feasibility and optimality are checked exactly through the dual. Where the proposal fails the check, the exact
-simplex of the Parma Polyhedra Library decides. No answer leaves here unchecked.
+A floating-point simplex (HiGHS) proposes the tight rows of larger programs; they are solved
+exactly by python-flint, and feasibility and optimality are checked exactly through the dual.
+Small programs, and proposals that fail the check, go to the exact simplex of the Parma Polyhedra
+Library. Every optimum comes with its dual solution, every infeasibility with a Farkas vector.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from .matrices import Rows, independent_rows, null_space
 from .rationals import IntVector, Rational, Vector, clear_denominators
 
 _TIGHT = 1e-7
+_SMALL = 200
 
 
 @dataclass(frozen=True)
@@ -110,25 +112,23 @@ class InequalitySystem:
         objective, scale = clear_denominators(cost)
         if len(objective) != self.columns:
             raise ValueError(f"the cost needs {self.columns} entries, got {len(objective)}")
-        found = self._from_float_basis(objective)
+        found = None
+        if len(self.rows) * self.columns > _SMALL:
+            found = self._from_float_basis(objective)
         if found is None:
             found = self._from_exact_simplex(objective)
         if found is None:
             return self._without_optimum(objective)
         x, multipliers = found
         value = sum((c * v for c, v in zip(objective, x, strict=True)), Fraction(0)) / scale
-        unscaled = tuple(
-            y * s / scale for y, s in zip(multipliers, self._scales, strict=True)
-        )
+        unscaled = tuple(y * s / scale for y, s in zip(multipliers, self._scales, strict=True))
         return Optimum(x, value, unscaled)
 
     def _without_optimum(self, objective: IntVector) -> Infeasible | Unbounded:
         point = self.feasible_point()
         if isinstance(point, Infeasible):
             return point
-        cone = InequalitySystem(
-            [*self.rows, objective], [0] * len(self.rows) + [-1], self.columns
-        )
+        cone = InequalitySystem([*self.rows, objective], [0] * len(self.rows) + [-1], self.columns)
         falling = cone.minimise(objective)
         if not isinstance(falling, Optimum) or falling.value != -1:
             raise ArithmeticError("the linear program has neither an optimum nor a falling ray")
@@ -147,9 +147,7 @@ class InequalitySystem:
         if answer.value == 0:
             return answer.x[:-1]
         multipliers = answer.multipliers[:-1]
-        return Infeasible(
-            tuple(y * s for y, s in zip(multipliers, self._scales, strict=True))
-        )
+        return Infeasible(tuple(y * s for y, s in zip(multipliers, self._scales, strict=True)))
 
     def to_vertex(self, x: Sequence[Rational], cost: Sequence[Rational] | None = None) -> Vector:
         """Walk from a feasible point to a vertex without raising the cost.
@@ -170,9 +168,7 @@ class InequalitySystem:
                 return point
             point = self._step(point, directions[0], objective)
 
-    def _step(
-        self, point: Vector, direction: IntVector, objective: Sequence[Rational]
-    ) -> Vector:
+    def _step(self, point: Vector, direction: IntVector, objective: Sequence[Rational]) -> Vector:
         """Move along ``+-direction`` until the first new row is tight."""
         slope = sum(c * z for c, z in zip(objective, direction, strict=True))
         signs = (-1,) if slope > 0 else (1,) if slope < 0 else (1, -1)
@@ -199,9 +195,7 @@ class InequalitySystem:
         order = _rows_by_importance(self._floats, objective)
         if order is None:
             return None
-        chosen = [
-            order[k] for k in independent_rows([self.rows[k] for k in order], self.columns)
-        ]
+        chosen = [order[k] for k in independent_rows([self.rows[k] for k in order], self.columns)]
         if not chosen or len(chosen) < self.columns:
             return None
         square = fmpz_mat([list(self.rows[k]) for k in chosen])

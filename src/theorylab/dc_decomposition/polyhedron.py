@@ -1,0 +1,552 @@
+r"""The decomposition polyhedron of a function over a complex.
+
+Coordinates: the vector t of a basis of the balanced weights. The walls of one row of the basis
+carry one number, so the polyhedron is
+
+.. math:: \mathcal D_{\mathcal P}(f)=\{t: a_k\cdot t\ge\max(\omega_k,0)\ \text{for all rows}\ k\},
+
+with :math:`\omega_k` the number of ``f`` on row k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from theorylab.exact import (
+    Generators,
+    InequalitySystem,
+    Infeasible,
+    IntVector,
+    Optimum,
+    Polyhedron,
+    Rational,
+    Unbounded,
+    Vector,
+    generators,
+    primitive,
+    rank,
+)
+
+from .complexes import Complex
+from .functions import CPWL, AffineMap, count_regions, integrate, transfer, unbalanced_ridge
+
+Candidate = "CPWL | Decomposition | Sequence[Rational]"
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A vector over the walls that proves a statement about a decomposition.
+
+    Attributes
+    ----------
+    kind : {"irreducible", "reducible", "optimal", "empty"}
+        - ``"irreducible"``: v annihilates all balanced vectors and is at least 1 on every wall
+          where both parts kink; so no convex function can be subtracted from both.
+        - ``"reducible"``: weights of a convex function that can be subtracted from both.
+        - ``"optimal"``: multipliers y >= 0, zero off the walls where g kinks no more than it
+          must; ``cost - y`` annihilates all balanced vectors.
+        - ``"empty"``: y >= 0 annihilates all balanced vectors and ``y . w_f^+ > 0``.
+    vector : tuple of Fraction
+        One entry per wall.
+    """
+
+    kind: str
+    vector: Vector
+
+
+class EmptyDecomposition(ValueError):
+    """The function is no difference of convex functions on this complex.
+
+    Attributes
+    ----------
+    certificate : Certificate
+        The Farkas vector that proves it.
+    """
+
+    def __init__(self, certificate: Certificate) -> None:
+        self.certificate = certificate
+        support = {k: y for k, y in enumerate(certificate.vector) if y}
+        super().__init__(
+            "empty: no convex functions on this complex have this difference; "
+            f"Farkas multipliers on the walls: {support}; refine the complex"
+        )
+
+
+class Decomposition:
+    """A pair of convex functions ``g``, ``h`` on one complex with ``f = g - h``.
+
+    Parameters
+    ----------
+    f : CPWL
+    w_g : sequence of rationals
+        The weights of g on the walls.
+    certificate : Certificate, optional
+        What is known about it.
+
+    Raises
+    ------
+    ValueError
+        If the weights are not balanced, or g or h is not convex.
+    """
+
+    def __init__(
+        self, f: CPWL, w_g: Sequence[Rational], certificate: Certificate | None = None
+    ) -> None:
+        checked = integrate(f.complex, w_g).weights
+        for number, (weight, kink) in enumerate(zip(checked, f.weights, strict=True)):
+            if weight < max(kink, 0):
+                part = "g" if weight < 0 else "h"
+                raise ValueError(f"{part} is not convex: it bends down across wall {number}")
+        self._f = f
+        self._w_g = tuple(checked)
+        self._certificate = certificate
+
+    @classmethod
+    def _checked(
+        cls, f: CPWL, w_g: Sequence[Fraction], certificate: Certificate | None = None
+    ) -> Decomposition:
+        decomposition = cls.__new__(cls)
+        decomposition._f = f
+        decomposition._w_g = tuple(w_g)
+        decomposition._certificate = certificate
+        return decomposition
+
+    @property
+    def f(self) -> CPWL:
+        """The decomposed function."""
+        return self._f
+
+    @property
+    def w_g(self) -> Vector:
+        """Weights of g."""
+        return self._w_g
+
+    @property
+    def w_h(self) -> Vector:
+        """Weights of h."""
+        return tuple(g - f for g, f in zip(self._w_g, self._f._weights, strict=True))
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """What was proved when the decomposition was found."""
+        return self._certificate
+
+    @cached_property
+    def g(self) -> CPWL:
+        """The convex minuend, zero on cell 0."""
+        return CPWL._from_balanced(self._f.complex, self._w_g)
+
+    @cached_property
+    def h(self) -> CPWL:
+        """The convex subtrahend ``g - f``."""
+        return self.g - self._f
+
+    @cached_property
+    def counts(self) -> tuple[int, int]:
+        r"""Numbers of linear pieces :math:`(q(g),q(h))`."""
+        complex = self._f.complex
+        return count_regions(complex, self._w_g), count_regions(complex, self.w_h)
+
+    def as_max(self) -> tuple[list[AffineMap], list[AffineMap]]:
+        """Return the distinct affine maps of g and of h: ``f = max(first) - max(second)``."""
+        return sorted(set(self.g.pieces_on_cells)), sorted(set(self.h.pieces_on_cells))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Decomposition):
+            return NotImplemented
+        return (
+            self._f.complex is other._f.complex
+            and self._f._weights == other._f._weights
+            and self._w_g == other._w_g
+        )
+
+    def __hash__(self) -> int:
+        return hash(self._w_g)
+
+    def __repr__(self) -> str:
+        return f"Decomposition(counts={self.counts})"
+
+
+@dataclass(frozen=True)
+class HRepresentation:
+    """Inequalities ``rows[k] . t >= bounds[k]``, one per row of the weight space."""
+
+    rows: tuple[IntVector, ...]
+    bounds: Vector
+
+    @property
+    def dim(self) -> int:
+        """Number of coordinates."""
+        return len(self.rows[0]) if self.rows else 0
+
+
+class DecompositionPolyhedron:
+    r"""All decompositions ``f = g - h`` into convex functions on a complex.
+
+    Parameters
+    ----------
+    complex : Complex
+    f : CPWL
+        A function compatible with the complex (on this complex, or on another one).
+
+    Raises
+    ------
+    ValueError
+        If ``f`` is not compatible with the complex.
+    """
+
+    def __init__(self, complex: Complex, f: CPWL) -> None:
+        self.complex = complex
+        self.f = f if f.complex is complex else transfer(f, complex)
+        self.space = complex.weight_space
+        self._omega = self.space.row_values(self.f._weights)
+
+    @property
+    def dim(self) -> int:
+        """Dimension of the space of balanced weights."""
+        return self.space.dim
+
+    @property
+    def dimension(self) -> int:
+        """Dimension of the polyhedron; -1 if it is empty."""
+        return self.as_polyhedron().dimension
+
+    def hrep(self) -> HRepresentation:
+        r"""Return the inequalities :math:`a_k\cdot t\ge\max(\omega_k,0)`, equal rows merged."""
+        return HRepresentation(
+            tuple(row.form for row in self.space.rows),
+            tuple(max(value, Fraction(0)) for value in self._omega),
+        )
+
+    @cached_property
+    def _system(self) -> InequalitySystem:
+        hrep = self.hrep()
+        return InequalitySystem(hrep.rows, hrep.bounds, self.dim)
+
+    def as_polyhedron(self) -> Polyhedron:
+        """Return the polyhedron in the coordinates t."""
+        hrep = self.hrep()
+        return Polyhedron.from_inequalities(
+            self.dim, [(row, -b) for row, b in zip(hrep.rows, hrep.bounds, strict=True)]
+        )
+
+    def _generators(self, backend: str) -> Generators:
+        hrep = self.hrep()
+        if not hrep.rows:
+            return Generators(((),), ())
+        found = generators(hrep.rows, hrep.bounds, self.dim, backend)
+        if not found.vertices:
+            self._raise_empty()
+        return found
+
+    def vertices(self, backend: str = "ppl") -> list[Decomposition]:
+        """Enumerate the vertices.
+
+        Parameters
+        ----------
+        backend : {"ppl", "cdd", "lrs"}
+            The exact program that enumerates.
+
+        Raises
+        ------
+        EmptyDecomposition
+            If there is no decomposition on this complex.
+        """
+        return self._decompositions(self._generators(backend).vertices)
+
+    def rays(self) -> list[CPWL]:
+        """Return the extreme rays of the recession cone, the convex functions on the complex."""
+        rows = [row.form for row in self.space.rows]
+        if not rows:
+            return []
+        found = generators(rows, [0] * len(rows), self.dim)
+        return [
+            CPWL._from_balanced(self.complex, self.space.from_row_values(values))
+            for values in self.space.values_at(found.rays)
+        ]
+
+    def _decompositions(self, points: Sequence[Vector]) -> list[Decomposition]:
+        return [self._from_values(values) for values in self.space.values_at(points)]
+
+    def _from_values(
+        self, values: Sequence[Fraction], certificate: Certificate | None = None
+    ) -> Decomposition:
+        w_g = self.space.from_row_values(values)
+        return Decomposition._checked(self.f, w_g, certificate)
+
+    def _weights(self, g: Candidate) -> list[Fraction] | None:
+        """Return balanced weights of the candidate on this complex, or None."""
+        if isinstance(g, Decomposition):
+            return list(g.w_g)
+        if isinstance(g, CPWL):
+            return (g if g.complex is self.complex else transfer(g, self.complex)).weights
+        w = [Fraction(entry) for entry in g]
+        if len(w) != len(self.complex.walls):
+            raise ValueError(f"{len(self.complex.walls)} weights are needed, got {len(w)}")
+        return w if unbalanced_ridge(self.complex, w) is None else None
+
+    def is_member(self, g: Candidate) -> bool:
+        """Tell whether ``(g, g - f)`` is a decomposition; g a function or weights of one."""
+        w = self._weights(g)
+        return w is not None and all(
+            weight >= max(kink, 0) for weight, kink in zip(w, self.f._weights, strict=True)
+        )
+
+    def _member_values(self, g: Candidate) -> list[Fraction]:
+        w = self._weights(g)
+        if w is None or not self.is_member(w):
+            raise ValueError("g is no member: g or g - f is not a convex function on the complex")
+        return self.space.row_values(w)
+
+    def _common(self, values: Sequence[Fraction]) -> list[Fraction]:
+        """Numbers of min(w_g, w_h) on the rows."""
+        return [min(g, g - f) for g, f in zip(values, self._omega, strict=True)]
+
+    def counts(self, g: Candidate) -> tuple[int, int]:
+        """Return the numbers of pieces of g and of ``g - f``."""
+        return self._from_values(self._member_values(g)).counts
+
+    def is_vertex(self, g: Candidate) -> bool:
+        """Rank test: only 0 is balanced and vanishes wherever g or ``g - f`` has no kink."""
+        values = self._member_values(g)
+        tight = [
+            row.form
+            for row, common in zip(self.space.rows, self._common(values), strict=True)
+            if common == 0
+        ]
+        return rank(tight, self.dim) == self.dim
+
+    def is_irreducible(self, g: Candidate) -> tuple[bool, Certificate]:
+        r"""Decide :math:`\max\{\sum r: r\in W,\ 0\le r\le\min(w_g,w_h)\}=0` with proof."""
+        optimum, common = self._largest_common(self._member_values(g))
+        if optimum.value == 0:
+            return True, self._irreducible(optimum)
+        return False, Certificate("reducible", tuple(self.space.from_row_values(common)))
+
+    def _largest_common(self, values: Sequence[Fraction]) -> tuple[Optimum, list[Fraction]]:
+        """Maximise the common convex part; return the optimum and its numbers on the rows."""
+        forms = [row.form for row in self.space.rows]
+        upper = self._common(values)
+        system = InequalitySystem(
+            [*forms, *(tuple(-a for a in form) for form in forms)],
+            [Fraction(0)] * len(forms) + [-bound for bound in upper],
+            self.dim,
+        )
+        optimum = system.minimise([-total for total in self._total()])
+        if not isinstance(optimum, Optimum):
+            raise ArithmeticError("the common convex part must be bounded")
+        return optimum, self.space.values_at([optimum.x])[0]
+
+    def _total(self) -> list[int]:
+        """The form t -> sum of all weights."""
+        total = [0] * self.dim
+        for row in self.space.rows:
+            size = sum(row.scales)
+            total = [t + size * a for t, a in zip(total, row.form, strict=True)]
+        return total
+
+    def _irreducible(self, optimum: Optimum) -> Certificate:
+        """Turn the dual solution into a vector over the walls that annihilates W."""
+        v = [Fraction(1)] * len(self.complex.walls)
+        count = len(self.space.rows)
+        lower, upper = optimum.multipliers[:count], optimum.multipliers[count:]
+        for row, y, z in zip(self.space.rows, lower, upper, strict=True):
+            v[row.walls[0]] += (y - z) / row.scales[0]
+        return Certificate("irreducible", tuple(v))
+
+    def reduce(self, g: Candidate) -> Decomposition:
+        """Return a vertex below g: both parts lose a convex function, neither gains a piece.
+
+        The certificate of the result proves that it is irreducible.
+        """
+        values = self._member_values(g)
+        _, common = self._largest_common(values)
+        start = [value - r for value, r in zip(values, common, strict=True)]
+        t = self.space.coordinates(self.space.from_row_values(start))
+        vertex = self._from_values(self.space.values_at([self._system.to_vertex(t or ())])[0])
+        return Decomposition._checked(self.f, vertex.w_g, self.is_irreducible(vertex)[1])
+
+    def unique(self) -> tuple[bool, list[Fraction]]:
+        """Decide whether there is exactly one vertex.
+
+        Returns
+        -------
+        unique : bool
+            Whether the componentwise minima over the polyhedron are balanced.
+        minima : list of Fraction
+            The least weight of g on every wall; equal to the vertex if it is unique.
+
+        Raises
+        ------
+        EmptyDecomposition
+            If there is no decomposition on this complex.
+        """
+        positive = [max(weight, Fraction(0)) for weight in self.f._weights]
+        if unbalanced_ridge(self.complex, positive) is None:
+            return True, positive
+        minima = self.space.from_row_values([self._minimum(row.form) for row in self.space.rows])
+        return unbalanced_ridge(self.complex, minima) is None, minima
+
+    def _minimum(self, form: IntVector) -> Fraction:
+        answer = self._system.minimise(form)
+        if isinstance(answer, Infeasible):
+            raise EmptyDecomposition(self._empty(answer))
+        if isinstance(answer, Unbounded):
+            raise ArithmeticError("a weight of a convex function is bounded below by 0")
+        return answer.value
+
+    def pareto(self) -> list[Decomposition]:
+        """Return the vertices whose pair of piece counts no other vertex improves."""
+        return pareto(self.vertices())
+
+    def lp_vertex(self, cost: Sequence[Rational] | None = None) -> Decomposition:
+        """Return a vertex that minimises ``sum cost * w_g``, with its optimality certificate.
+
+        Parameters
+        ----------
+        cost : sequence of rationals, optional
+            One entry per wall; all ones by default.
+
+        Raises
+        ------
+        EmptyDecomposition
+            If there is no decomposition on this complex.
+        ValueError
+            If the cost is unbounded below or has the wrong length.
+        """
+        prices = [Fraction(1)] * len(self.complex.walls) if cost is None else list(cost)
+        if len(prices) != len(self.complex.walls):
+            raise ValueError(f"{len(self.complex.walls)} costs are needed, got {len(prices)}")
+        objective = self._objective(prices)
+        answer = self._system.minimise(objective)
+        if isinstance(answer, Infeasible):
+            raise EmptyDecomposition(self._empty(answer))
+        if isinstance(answer, Unbounded):
+            raise ValueError("the cost is unbounded below: some convex function has negative cost")
+        vertex = self._system.to_vertex(answer.x, objective)
+        y = self._on_walls(answer.multipliers)
+        values = self.space.values_at([vertex])[0]
+        return self._from_values(values, Certificate("optimal", y))
+
+    def _objective(self, prices: Sequence[Rational]) -> list[Fraction]:
+        objective = [Fraction(0)] * self.dim
+        for row in self.space.rows:
+            price = sum(
+                (prices[wall] * scale for wall, scale in zip(row.walls, row.scales, strict=True)),
+                Fraction(0),
+            )
+            if price:
+                objective = [c + price * a for c, a in zip(objective, row.form, strict=True)]
+        return objective
+
+    def _on_walls(self, multipliers: Sequence[Fraction]) -> Vector:
+        """Put the multiplier of every row on its first wall."""
+        y = [Fraction(0)] * len(self.complex.walls)
+        for row, multiplier in zip(self.space.rows, multipliers, strict=True):
+            y[row.walls[0]] = multiplier / row.scales[0]
+        return tuple(y)
+
+    def empty_certificate(self) -> Certificate | None:
+        """Return the Farkas vector that proves emptiness, or None if there is a decomposition."""
+        answer = self._system.feasible_point() if self.space.rows else ()
+        return self._empty(answer) if isinstance(answer, Infeasible) else None
+
+    def _empty(self, answer: Infeasible) -> Certificate:
+        y = primitive(self._on_walls(answer.multipliers))[0]
+        return Certificate("empty", tuple(map(Fraction, y)))
+
+    def _raise_empty(self) -> None:
+        certificate = self.empty_certificate()
+        if certificate is None:
+            raise ArithmeticError("a nonempty polyhedron without lines must have a vertex")
+        raise EmptyDecomposition(certificate)
+
+    def verify(self, certificate: Certificate, g: Candidate | None = None) -> bool:
+        """Check a certificate from its definition, without solving anything.
+
+        Parameters
+        ----------
+        certificate : Certificate
+        g : CPWL, Decomposition or weights, optional
+            The decomposition it speaks about (not needed for ``"empty"``).
+        """
+        v = certificate.vector
+        if certificate.kind == "empty":
+            gain = sum(y * max(w, 0) for y, w in zip(v, self.f._weights, strict=True))
+            return min(v) >= 0 and gain > 0 and self.space.is_annihilator(v)
+        if g is None:
+            raise ValueError(f"a certificate of kind {certificate.kind!r} speaks about a g")
+        common = self.space.from_row_values(self._common(self._member_values(g)))
+        if certificate.kind == "irreducible":
+            strict = all(entry >= 1 for entry, c in zip(v, common, strict=True) if c)
+            return strict and self.space.is_annihilator(v)
+        if certificate.kind == "reducible":
+            inside = all(0 <= r <= c for r, c in zip(v, common, strict=True))
+            return inside and any(v) and unbalanced_ridge(self.complex, v) is None
+        raise ValueError(f"cannot verify a certificate of kind {certificate.kind!r} here")
+
+    def verify_optimal(self, vertex: Decomposition, cost: Sequence[Rational] | None = None) -> bool:
+        """Check the optimality certificate of ``lp_vertex(cost)``."""
+        if vertex.certificate is None or vertex.certificate.kind != "optimal":
+            raise ValueError("the decomposition carries no optimality certificate")
+        y = vertex.certificate.vector
+        prices = [Fraction(1)] * len(y) if cost is None else list(cost)
+        tight = all(
+            w == max(kink, 0)
+            for multiplier, w, kink in zip(y, vertex.w_g, self.f._weights, strict=True)
+            if multiplier
+        )
+        rest = [c - multiplier for c, multiplier in zip(prices, y, strict=True)]
+        return self.is_member(vertex) and min(y) >= 0 and tight and self.space.is_annihilator(rest)
+
+
+def pareto(decompositions: Iterable[Decomposition]) -> list[Decomposition]:
+    """Return the decompositions whose piece counts no other one improves, sorted by counts."""
+    candidates = sorted(decompositions, key=lambda dec: dec.counts)
+    found: list[Decomposition] = []
+    least = None
+    for dec in candidates:
+        if least is None or dec.counts[1] < least or dec.counts == found[-1].counts:
+            found.append(dec)
+            least = dec.counts[1]
+    return found
+
+
+def reduce(decomposition: Decomposition) -> tuple[Decomposition, Certificate]:
+    """Subtract a largest common convex function from both parts.
+
+    Returns
+    -------
+    reduced : Decomposition
+        Irreducible; not always a vertex (``DecompositionPolyhedron.reduce`` goes on to one).
+    certificate : Certificate
+        Proof that nothing more can be subtracted.
+    """
+    polyhedron = DecompositionPolyhedron(decomposition.f.complex, decomposition.f)
+    values = polyhedron._member_values(decomposition)
+    _, common = polyhedron._largest_common(values)
+    left = [value - r for value, r in zip(values, common, strict=True)]
+    reduced = polyhedron._from_values(left)
+    proof = polyhedron.is_irreducible(reduced)[1]
+    return Decomposition._checked(reduced.f, reduced.w_g, proof), proof
+
+
+def decompose(complex: Complex, f: CPWL) -> list[Decomposition]:
+    """Return the decompositions with Pareto-minimal piece counts among the vertices.
+
+    If the positive part of the weights is balanced, it is the only vertex and nothing is
+    enumerated.
+
+    Raises
+    ------
+    EmptyDecomposition
+        If there is no decomposition on this complex.
+    """
+    polyhedron = DecompositionPolyhedron(complex, f)
+    positive = [max(weight, Fraction(0)) for weight in polyhedron.f._weights]
+    if unbalanced_ridge(complex, positive) is None:
+        return [Decomposition(polyhedron.f, positive)]
+    return polyhedron.pareto()
