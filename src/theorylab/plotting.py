@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import io
+import json
 from collections.abc import Callable
-from typing import Any, ParamSpec
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 import matplotlib as mpl
+from cycler import cycler
 from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure as PlotlyFigure
 
 Arguments = ParamSpec("Arguments")
 
@@ -41,7 +48,7 @@ STYLE: Any = {
     "legend.fontsize": 10,
     "lines.linewidth": 1.8,
     "lines.markersize": 5,
-    "axes.prop_cycle": mpl.cycler(color=PALETTE),
+    "axes.prop_cycle": cycler(color=PALETTE),
 }
 
 
@@ -91,3 +98,62 @@ def picture(draw: Callable[Arguments, Figure]) -> Callable[Arguments, Figure]:
             return draw(*args, **kwargs)
 
     return styled
+
+
+PLOTLY_SCRIPT = "../_static/plotly.min.js"
+"""Where the built site keeps the one copy of plotly.js that all pages share."""
+
+_DRAW = """<div id="{id}" class="tl-plot" style="width:100%;height:{height}px"></div>
+<script>
+(function () {{
+  const picture = {picture};
+  const draw = () => Plotly.newPlot("{id}", picture.data, picture.layout,
+    {{responsive: true, displaylogo: false}});
+  if (window.Plotly) {{ draw(); return; }}
+  if (window.tlPlots) {{ window.tlPlots.push(draw); return; }}
+  window.tlPlots = [draw];
+  const script = document.createElement("script");
+  script.src = "{script}";
+  script.onload = () => window.tlPlots.forEach((waiting) => waiting());
+  document.head.append(script);
+}})();
+</script>"""
+
+
+@dataclass(frozen=True)
+class Interactive:
+    """A plotly figure that works in the built site without a network, and in JupyterLab.
+
+    Parameters
+    ----------
+    figure : plotly Figure
+        Sliders and menus are the reader's controls; all data travels in the page, so keep it
+        below 1 MiB.
+    height : int
+        Pixels.
+    """
+
+    figure: PlotlyFigure
+    height: int = 460
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        self.figure.update_layout(
+            template="plotly_white",
+            colorway=list(PALETTE),
+            height=self.height,
+            margin={"l": 50, "r": 20, "t": 40, "b": 50},
+            autosize=True,
+        )
+        text = self.figure.to_json() or ""
+        identity = "tl-" + hashlib.sha256(text.encode()).hexdigest()[:12]
+        page = _DRAW.format(
+            id=identity,
+            height=self.height,
+            picture=text.replace("</", "<\\/"),
+            script=PLOTLY_SCRIPT,
+        )
+        return {
+            "application/vnd.plotly.v1+json": json.loads(text),
+            "text/html": page,
+            "text/plain": f"interactive picture, {len(text) // 1024} KiB",
+        }
