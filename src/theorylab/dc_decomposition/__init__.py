@@ -1,5 +1,6 @@
 """Decomposition polyhedra: all ways to write a piecewise linear function as convex minus convex."""
 
+from .activation import layerwise_decomposition
 from .complexes import (
     ArrangementComplex,
     BraidComplex,
@@ -21,6 +22,7 @@ from .polyhedron import (
     pareto,
     reduce,
 )
+from .regularity import Regularity, regularity
 from .weight_space import WeightSpace, weight_space
 
 __all__ = [
@@ -36,13 +38,16 @@ __all__ = [
     "HRepresentation",
     "PlaneFan",
     "ProductComplex",
+    "Regularity",
     "Ridge",
     "Wall",
     "WeightSpace",
     "decompose",
     "integrate",
+    "layerwise_decomposition",
     "pareto",
     "reduce",
+    "regularity",
     "weight_space",
     "weights",
 ]
