@@ -11,6 +11,7 @@ import difflib
 import fnmatch
 import importlib
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
@@ -35,6 +36,10 @@ _MAY_BE_EXPECTED = {Verdict.VERIFIED, Verdict.REFUTED, Verdict.PENDING}
 
 class RegistrationError(ValueError):
     """A claim is incomplete or its id is taken."""
+
+
+class ChapterError(ImportError):
+    """A chapter's claims cannot be imported."""
 
 
 class UnknownClaimError(KeyError):
@@ -174,15 +179,18 @@ class Registry:
         self._claims: dict[str, Claim] = {}
 
     def add(self, claim: Claim) -> None:
-        """Register a claim; a module imported anew replaces its own claims."""
+        """Register a claim; a module or notebook cell run anew replaces its own claims."""
         known = self._claims.get(claim.id)
-        if known is not None and known.module != claim.module:
-            raise RegistrationError(f"{claim.id} is already registered by {known.module}")
-        self.seal(except_for=claim.id)
+        if known is not None and not _runs_anew(known.check, claim.check):
+            raise RegistrationError(
+                f"{claim.id} is already registered by {known.module}.{known.check.__qualname__}; "
+                "choose another id"
+            )
+        self.seal(claim.slug, except_for=claim.id)
         self._claims[claim.id] = claim
 
-    def seal(self, except_for: str | None = None) -> None:
-        """Refuse claims that were left without a negative control.
+    def seal(self, slug: str, except_for: str | None = None) -> None:
+        """Refuse claims of a chapter that were left without a negative control.
 
         Raises
         ------
@@ -191,8 +199,8 @@ class Registry:
         """
         bare = [
             claim.id
-            for claim in self._claims.values()
-            if claim.id != except_for and not any(not c.must_hold for c in claim.controls)
+            for claim in self.of(slug)
+            if claim.id != except_for and all(control.must_hold for control in claim.controls)
         ]
         for claim_id in bare:
             del self._claims[claim_id]
@@ -202,6 +210,11 @@ class Registry:
                 "nothing; add one with @<claim>.control('what is broken')"
             )
 
+    def drop(self, slug: str) -> None:
+        """Forget the claims of one chapter."""
+        for claim in self.of(slug):
+            del self._claims[claim.id]
+
     def of(self, slug: str) -> list[Claim]:
         """Claims of one chapter."""
         return [claim for claim in self._claims.values() if claim.slug == slug]
@@ -209,6 +222,11 @@ class Registry:
     def slugs(self) -> list[str]:
         """Chapters with at least one registered claim."""
         return list(dict.fromkeys(claim.slug for claim in self._claims.values()))
+
+
+def _runs_anew(known: Check, check: Check) -> bool:
+    """Whether ``check`` is ``known`` defined once more rather than another check."""
+    return known.__module__ == check.__module__ and known.__qualname__ == check.__qualname__
 
 
 registry = Registry()
@@ -251,7 +269,8 @@ def claim(
     RegistrationError
         If anything is missing; the message says what.
     """
-    problems = _problems(id, statement, source, evidence, expected)
+    uses = uses if isinstance(uses, str) else tuple(uses)
+    problems = _problems(id, statement, source, evidence, expected, uses)
     if problems:
         raise RegistrationError(f"claim {id!r} cannot be registered: " + "; ".join(problems))
 
@@ -263,7 +282,9 @@ def claim(
     return register
 
 
-def _problems(id: str, statement: str, source: Source, evidence: str, expected: str) -> list[str]:
+def _problems(
+    id: str, statement: str, source: Source, evidence: str, expected: str, uses: Iterable[str]
+) -> list[str]:
     found = []
     if not isinstance(id, str) or not _ID.fullmatch(id):
         found.append("the id must read <slug>.<short-name> in lower case")
@@ -276,6 +297,8 @@ def _problems(id: str, statement: str, source: Source, evidence: str, expected: 
     if expected not in _MAY_BE_EXPECTED:
         words = ", ".join(sorted(_MAY_BE_EXPECTED))
         found.append(f"expected must be one of {words}, got {expected!r}")
+    if isinstance(uses, str) or not all(_ID.fullmatch(str(used)) for used in uses):
+        found.append(f"uses must be a list of claim ids, got {uses!r}")
     return found
 
 
@@ -297,10 +320,12 @@ def chapters() -> dict[str, str]:
     """Slugs of all installed chapters and the module that registers each one's claims.
 
     Chapters of this package come from its folders, those of others from the entry-point group
-    ``theorylab.chapters`` (name: slug, value: module).
+    ``theorylab.chapters`` (name: slug, value: module). Others cannot replace a chapter of this
+    package.
     """
-    others = {point.name: point.value for point in entry_points(group=ENTRY_POINTS)}
-    return {**_own_chapters(), **others}
+    own = _own_chapters()
+    others = {point.name: point.module for point in entry_points(group=ENTRY_POINTS)}
+    return {**own, **{slug: others[slug] for slug in others if slug not in own}}
 
 
 def _chapter_module(slug: str) -> str | None:
@@ -309,9 +334,26 @@ def _chapter_module(slug: str) -> str | None:
 
 def _load(slug: str) -> None:
     module = _chapter_module(slug)
-    if module is not None:
+    if module is None:
+        registry.seal(slug)
+        return
+    try:
         importlib.import_module(module)
-        registry.seal()
+        registry.seal(slug)
+    except RegistrationError:
+        _forget(slug, module)
+        raise
+    except Exception as error:
+        raise ChapterError(
+            f"chapter {slug!r} cannot be imported from {module}: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _forget(slug: str, module: str) -> None:
+    """Have an incomplete chapter imported again, and refused again, when next asked for."""
+    registry.drop(slug)
+    for name in [name for name in sys.modules if f"{name}.".startswith(f"{module}.")]:
+        del sys.modules[name]
 
 
 def _known_slugs() -> list[str]:
@@ -344,6 +386,8 @@ def _select_one(pattern: str) -> list[Claim]:
         return found
     slugs = _known_slugs()
     slug = pattern.partition(".")[0]
+    if pattern in slugs:
+        raise UnknownClaimError(f"chapter {pattern!r} has no claims yet")
     if slug in slugs and "." in pattern:
         raise _unknown(pattern, [candidate.id for candidate in registry.of(slug)])
     raise _unknown(pattern, [*slugs, *_ids_of_near_chapters(slug, slugs)])
@@ -373,10 +417,11 @@ def claims(selection: Selection = None) -> list[Claim]:
     ------
     UnknownClaimError
         If a pattern matches nothing; the message names the nearest ids.
+    ChapterError
+        If a chapter that is needed cannot be imported.
     RegistrationError
         If a chapter's claim has no negative control.
     """
-    registry.seal()
     if selection is None:
         found = [c for slug in _known_slugs() for c in _matching(slug)]
     else:
