@@ -69,8 +69,8 @@ def tv_product_fpras(
     rng : numpy.random.Generator
         The only source of randomness.
     at_least : float, optional
-        A proved positive lower bound on the distance, such as ``tv_product_bracket(...).lower``; the
-        larger it is, the fewer draws. By default the larger of :math:`\max_i d_i` and
+        A proved positive lower bound on the distance, such as ``tv_product_bracket(...).lower``;
+        the larger it is, the fewer draws. By default the larger of :math:`\max_i d_i` and
         :math:`1 - BC`.
 
     Returns
