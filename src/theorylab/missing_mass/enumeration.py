@@ -5,11 +5,15 @@ Nothing here knows the formulas of ``theory`` and ``moments``; that is the point
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import factorial, prod
 from typing import TypeVar
+
+from theorylab.missing_mass.fingerprint import Fingerprint
 
 T = TypeVar("T")
 Counts = tuple[int, ...]
@@ -135,4 +139,47 @@ def _partitions(total: int, parts: int, largest: int) -> Iterator[tuple[int, ...
         return
     for first in range(min(total, largest), 0, -1):
         for rest in _partitions(total - first, parts - 1, first):
+            yield (first, *rest)
+
+
+@dataclass(frozen=True)
+class UniformOutcome:
+    """A fingerprint of n draws from a uniform population.
+
+    Attributes
+    ----------
+    fingerprint : Fingerprint
+    probability : Fraction
+    missing_mass : Fraction
+        Determined by the number of distinct classes, since all are equally likely.
+    """
+
+    fingerprint: Fingerprint
+    probability: Fraction
+    missing_mass: Fraction
+
+
+def uniform_outcomes(n: int, classes: int) -> Iterator[UniformOutcome]:
+    """All fingerprints of n draws from ``classes`` equally likely classes, one per partition."""
+    for parts in _partitions_into_any(n, n):
+        orders = dict(Counter(parts))
+        if len(parts) > classes:
+            continue
+        arrangements = factorial(n) // prod(factorial(part) for part in parts)
+        labellings = factorial(classes) // (
+            factorial(classes - len(parts)) * prod(factorial(m) for m in orders.values())
+        )
+        yield UniformOutcome(
+            Fingerprint.from_phi(orders),
+            Fraction(arrangements * labellings, classes**n),
+            Fraction(classes - len(parts), classes),
+        )
+
+
+def _partitions_into_any(total: int, largest: int) -> Iterator[tuple[int, ...]]:
+    if total == 0:
+        yield ()
+        return
+    for first in range(min(total, largest), 0, -1):
+        for rest in _partitions_into_any(total - first, first):
             yield (first, *rest)

@@ -137,9 +137,7 @@ class Linear:
         """
         used = max((k for k, value in enumerate(self.c, start=1) if value != 0), default=1)
         if used > min(n, m):
-            raise ValueError(
-                f"the estimator uses Phi_{used}, not observable with {min(n, m)} draws"
-            )
+            raise ValueError(f"Phi_{used} is used, but {min(n, m)} draws cannot show it")
         ratios = [Fraction(comb(n, k), comb(m, k)) for k in range(1, used + 1)]
         moved = [
             value * (ratio if isinstance(value, Fraction) else float(ratio))
@@ -175,9 +173,8 @@ class Linear:
                 continue
             for j in range(k, n - prefix + k + 1):
                 weight = hypergeometric(j, k, n, prefix)
-                conditioned[j - 1] += value * (
-                    weight if isinstance(value, Fraction) else float(weight)
-                )
+                exact = isinstance(value, Fraction)
+                conditioned[j - 1] += value * (weight if exact else float(weight))
         return Linear(conditioned, self.c0)
 
 
@@ -245,21 +242,46 @@ def minimal_bias(n: int, K: int | None = None, k: int = 0) -> Linear:
 def chebyshev(n: int) -> Linear:
     r"""Linear estimator with absolute bias at most :math:`2^{1-2n}` for every population.
 
-    With T the monic Chebyshev polynomial of degree n on [0, 1], its coefficients solve
-
-    .. math:: \sum_k c_k \binom nk q^k (1-q)^{n-k} = q(1-q)^n - (-1)^n q\,T(q).
+    With T the monic Chebyshev polynomial of degree n on [0, 1], its bias is
+    :math:`-(-1)^n \sum_x p_x T(p_x)`; see ``with_residue``.
 
     Raises
     ------
     ValueError
         If ``n < 1``.
     """
+    return with_residue(n, monic_chebyshev(n))
+
+
+def with_residue(n: int, polynomial: Sequence[Fraction]) -> Linear:
+    r"""Linear estimator of M whose bias is :math:`-(-1)^n \sum_x p_x T(p_x)`.
+
+    Every monic T of degree n has one, with coefficients that solve
+
+    .. math:: \sum_{k=1}^n c_k \binom nk q^k (1-q)^{n-k} = q(1-q)^n - (-1)^n q\,T(q).
+
+    :math:`T(q) = q^n` gives the minimal-bias estimator.
+
+    Parameters
+    ----------
+    n : int
+        Sample size.
+    polynomial : sequence of Fraction, length n + 1
+        Coefficients of T, constant first; the last one is 1.
+
+    Raises
+    ------
+    ValueError
+        If ``n < 1`` or T is not monic of degree n.
+    """
     if n < 1:
         raise ValueError(f"n must be at least 1, got {n}")
-    target = [Fraction(0)] * (n + 2)
-    for i, t in enumerate(monic_chebyshev(n)):
-        target[i + 1] = Fraction((-1) ** i * comb(n, i)) - (-1) ** n * t
-    # Degree n+1 cancels; then q^i = sum_k C(k,i)/C(n,i) * [Bernstein basis element k].
+    if len(polynomial) != n + 1 or polynomial[-1] != 1:
+        raise ValueError(f"polynomial must be monic of degree n={n}: n+1 coefficients, the last 1")
+    # The two terms of degree n+1 cancel; what is left is re-expressed in the Bernstein basis.
+    target = [Fraction(0)] + [
+        Fraction((-1) ** i * comb(n, i)) - (-1) ** n * polynomial[i] for i in range(n)
+    ]
     return Linear(
         [
             sum(
@@ -272,12 +294,16 @@ def chebyshev(n: int) -> Linear:
 
 
 def monic_chebyshev(n: int) -> list[Fraction]:
-    """Coefficients, constant first, of the monic Chebyshev polynomial of degree n on [0, 1]."""
-    if n < 0:
-        raise ValueError(f"n must not be negative, got {n}")
+    """Coefficients, constant first, of the monic Chebyshev polynomial of degree n on [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If ``n < 1``.
+    """
+    if n < 1:
+        raise ValueError(f"n must be at least 1, got {n}")
     previous, current = [1], [-1, 2]
-    if n == 0:
-        return [Fraction(1)]
     for _ in range(n - 1):
         following = [0, *(4 * c for c in current)]
         for i, c in enumerate(current):

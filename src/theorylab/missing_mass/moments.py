@@ -173,12 +173,14 @@ def _pair_sums_of_block(
     second, cross = np.zeros((K, K)), np.zeros(K)
     weights = pairs * np.exp((n - top) * np.log(q))
     for s in range(top, -1, -1):
-        columns = np.exp(log_powers + 0.5 * falling[s] + ((n - s) * log_rest)[:, None])
+        # n(n-1)...(n-s+1) is shared out in proportion to j and k = s - j.
+        share = falling[s] / s if s else 0.0
+        columns = np.exp(log_powers + k * share + ((n - s) * log_rest)[:, None])
         forms = columns[block].T @ (weights @ columns)
         j = np.arange(max(1, s - K), min(K, s - 1) + 1)
         second[j - 1, s - j - 1] = forms[j - 1, s - j - 1]
         if 1 <= s <= K:
-            cross[s - 1] = forms[0, s - 1]
+            cross[s - 1] = forms[0, s - 1] * np.exp(-share)
         weights = weights * q
     return second, cross, float(forms[0, 0])
 

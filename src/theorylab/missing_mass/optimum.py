@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,6 +97,47 @@ def optimal(mom: Moments, K: int, c1_fixed: bool = False, intercept: bool = Fals
     x = fixed.copy()
     x[free] = best.x
     return Certified(x[1:], float(x[0]), best.value, best.lower_bound, best.cond, best.radius)
+
+
+def exact_optimal(mom: Moments, K: int, intercept: bool = False) -> tuple[Linear, Fraction]:
+    r"""The minimiser and its mean squared error as Fractions.
+
+    Since A is the matrix of second moments of a population it is positive semidefinite and b
+    lies in its range; any solution of Ay = b attains the global minimum
+    :math:`E M^2 - b^\top y`. The value is its own certificate.
+
+    Parameters
+    ----------
+    mom : Moments
+        From ``exact_moments``.
+    K : int
+        Frequencies ``Phi_1..Phi_K`` may be used.
+    intercept : bool
+        Allow a constant term.
+
+    Raises
+    ------
+    TypeError
+        If the moments hold floats.
+    ValueError
+        If K is not covered, or the moments are inconsistent.
+    """
+    from theorylab.exact.matrices import solve
+
+    if not 1 <= K <= mom.K:
+        raise ValueError(f"K must be between 1 and {mom.K}, the moments' own K, got {K}")
+    if mom.f.dtype != object:
+        raise TypeError("an exact optimum needs exact moments: use exact_moments")
+    first = 0 if intercept else 1
+    A = [[Fraction(1), *mom.f[:K]]] + [[mom.f[k], *mom.second[k, :K]] for k in range(K)]
+    b = [mom.EM, *mom.cross[:K]]
+    rows, right = [row[first:] for row in A[first:]], b[first:]
+    y = solve(rows, right, len(right))
+    if y is None:
+        raise ValueError("the cross moments are not in the range of the second moments")
+    value = mom.EM2 - sum((Fraction(s) * t for s, t in zip(right, y, strict=True)), Fraction(0))
+    c0 = Fraction(y[0]) if intercept else Fraction(0)
+    return Linear([Fraction(c) for c in y[1 - first :]], c0), Fraction(value)
 
 
 def _quadratic(mom: Moments, K: int) -> tuple[NDArray, NDArray, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,3 +40,17 @@ def draw(population: Population, n: int, rng: np.random.Generator) -> Sample:
     p: NDArray[np.float64] = population.probabilities().astype(float)
     counts = rng.multinomial(n, p / p.sum())
     return Sample(Fingerprint.from_counts(counts), float(p[counts == 0].sum()))
+
+
+def random_distribution(
+    rng: np.random.Generator, most_classes: int, largest_weight: int = 60
+) -> tuple[Fraction, ...]:
+    """A random rational distribution over 2 to ``most_classes`` classes, one often dominant.
+
+    Weights are whole numbers up to ``largest_weight``, raised to a random power so that flat
+    and steep distributions both occur.
+    """
+    classes = int(rng.integers(2, most_classes + 1))
+    power = int(rng.integers(1, 4))
+    weights = [int(w) ** power for w in rng.integers(1, largest_weight + 1, size=classes)]
+    return tuple(Fraction(w, sum(weights)) for w in weights)
