@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from fractions import Fraction
 from typing import Any, ClassVar
 
 from theorylab.numbers import (
@@ -69,14 +70,21 @@ class Finding(ABC):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        if cls.__module__ != __name__:
+            raise TypeError(
+                f"{cls.__qualname__} cannot be a kind of finding: findings are judged in "
+                f"{__name__} only; return one of the kinds there"
+            )
         _KINDS[cls.__name__] = cls
 
     def __post_init__(self) -> None:
         sizes = {
-            key: value if isinstance(value, str) else numbers(value, f"size {key!r}")
+            _text_of(key, "the name of a size"): value
+            if isinstance(value, str)
+            else numbers(value, f"size {key!r}")
             for key, value in self.sizes.items()
         }
-        self._set(sizes=sizes)
+        self._set(sizes=sizes, note=_text_of(self.note, "note"))
 
     def _set(self, **values: Any) -> None:
         for name, value in values.items():
@@ -137,6 +145,12 @@ def finding_from_json(stored: Mapping[str, Any]) -> Finding:
     if kind not in _KINDS:
         raise ValueError(f"unknown kind of finding {kind!r}; known: {', '.join(sorted(_KINDS))}")
     return _KINDS[kind]._from_values(stored)
+
+
+def _text_of(value: Any, name: str) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a string, got {value!r}")
+    return value
 
 
 def _holds_if(condition: bool) -> Judgement:
@@ -218,11 +232,36 @@ def _paired(left: Any, right: Any) -> list[tuple[Number, Number]]:
     return list(zip(a, b, strict=True))
 
 
-def _rounded(value: Number, quantum: float, digits: int = 4) -> str:
+def _as_float(value: Number) -> Number:
+    """``value`` as a float, or itself where that would overflow."""
+    try:
+        return float(value)
+    except OverflowError:
+        return value
+
+
+def _rounded(value: Number, quantum: Number, digits: int = 4) -> str:
     """``value`` rounded to ``digits`` digits, without what lies below ``quantum``."""
     if isinstance(value, float) and quantum > 0:
-        value = round(value / quantum) * quantum
+        steps = value / quantum if isinstance(quantum, float) else 0.0
+        if abs(steps) < _INTEGERS_END:
+            value = round(steps) * quantum
     return show(value, digits)
+
+
+_INTEGERS_END = 2**53
+"""Below it, floats and integers convert to each other exactly."""
+
+
+def _difference(a: Number, b: Number) -> Number:
+    """``a - b``, exact where an exact number meets a float."""
+    mixed = isinstance(a, float) != isinstance(b, float)
+    small = all(isinstance(x, float) or _is_small_integer(x) for x in (a, b))
+    return Fraction(a) - Fraction(b) if mixed and not small else a - b
+
+
+def _is_small_integer(value: Number) -> bool:
+    return isinstance(value, int) and abs(value) < _INTEGERS_END
 
 
 @dataclass(frozen=True)
@@ -246,14 +285,22 @@ class Close(Finding):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("measured", "predicted", "atol", "rtol"):
+        for name in ("measured", "predicted"):
             self._set(**{name: numbers(getattr(self, name), name)})
+        for name in ("atol", "rtol"):
+            self._set(**{name: number(getattr(self, name), name)})
         if self.atol < 0 or self.rtol < 0 or self.atol + self.rtol == 0:
             raise ValueError(
                 f"tolerances must be non-negative and not both 0, got atol={self.atol}, "
                 f"rtol={self.rtol}; use Equal for exact equality"
             )
-        _paired(self.measured, self.predicted)
+        try:
+            self._excess()
+        except OverflowError:
+            raise ValueError(
+                "measured and predicted must lie in the range of floating-point numbers; "
+                "compare larger ones with Equal, AtMost or AtLeast"
+            ) from None
 
     def _excess(self) -> list[tuple[float, Number, Number, float]]:
         pairs = _paired(self.measured, self.predicted)
@@ -304,15 +351,18 @@ class _Bounded(Finding):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("measured", "bound", "tolerance"):
+        for name in ("measured", "bound"):
             self._set(**{name: numbers(getattr(self, name), name)})
+        self._set(tolerance=number(self.tolerance, "tolerance"))
         if self.tolerance < 0:
             raise ValueError(f"tolerance must be non-negative, got {self.tolerance}")
         _paired(self.measured, self.bound)
 
     def _slacks(self) -> list[tuple[Number, Number, Number]]:
         pairs = _paired(self.measured, self.bound)
-        return [(self._sign * (b - m) + self.tolerance, m, b) for m, b in pairs]
+        gaps = [self._sign * _difference(b, m) for m, b in pairs]
+        slacks = [_difference(gap, -self.tolerance) for gap in gaps]
+        return [(slack, m, b) for slack, (m, b) in zip(slacks, pairs, strict=True)]
 
     @property
     def _worst(self) -> tuple[Number, Number, Number]:
@@ -327,7 +377,8 @@ class _Bounded(Finding):
         _, measured, bound = self._worst
         if is_exact((value, measured, bound)):
             return show(value)
-        return _rounded(value, max(abs(float(measured)), abs(float(bound))) * 1e-6)
+        millionth = Fraction(max(abs(measured), abs(bound))) / 10**6
+        return _rounded(_as_float(value), _as_float(millionth))
 
     @property
     def measured_text(self) -> str:
@@ -375,13 +426,21 @@ class AtLeast(_Bounded):
     _relation, _broken, _sign = "≥", "<", -1
 
 
+def _confidence(value: Any) -> float | None:
+    if value is None:
+        return None
+    found = float(number(value, "confidence"))
+    if not 0 < found < 1:
+        raise ValueError(f"confidence must lie in (0, 1), got {found}")
+    return found
+
+
 @dataclass(frozen=True)
 class _Interval(Finding):
     low: Any
     high: Any
     value: Any
-    max_width: Any = None
-    confidence: Any = None
+    confidence: Any = field(default=None, kw_only=True)
 
     family = "statistical"
 
@@ -391,8 +450,7 @@ class _Interval(Finding):
             self._set(**{name: number(getattr(self, name), name)})
         if self.low > self.high:
             raise ValueError(f"interval [{self.low}, {self.high}] is empty")
-        if self.confidence is not None and not 0 < self.confidence < 1:
-            raise ValueError(f"confidence must lie in (0, 1), got {self.confidence}")
+        self._set(confidence=_confidence(self.confidence))
 
     @property
     def _inside(self) -> bool:
@@ -400,7 +458,7 @@ class _Interval(Finding):
 
     @property
     def false_alarm(self) -> float:
-        return 0.0 if self.confidence is None else float(1 - self.confidence)
+        return 0.0 if self.confidence is None else 1 - self.confidence
 
     @property
     def measured_text(self) -> str:
@@ -428,8 +486,16 @@ class IntervalContains(_Interval):
     max_width : number, optional
         A wider interval decides nothing: the finding is then undecided.
     confidence : float, optional
-        Confidence of the interval, if it is a statistical one; counted as false-alarm rate.
+        Confidence of the interval, if it is a statistical one; the rest of it counts as
+        false-alarm rate.
     """
+
+    max_width: Any = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.max_width is not None:
+            self._set(max_width=number(self.max_width, "max_width"))
 
     @property
     def judgement(self) -> Judgement:
@@ -441,7 +507,13 @@ class IntervalContains(_Interval):
 
 @dataclass(frozen=True)
 class IntervalExcludes(_Interval):
-    """The measured interval does not contain ``value``; parameters as ``IntervalContains``."""
+    """The measured interval does not contain ``value``.
+
+    Parameters
+    ----------
+    low, high, value, confidence
+        As for ``IntervalContains``.
+    """
 
     @property
     def judgement(self) -> Judgement:
@@ -491,6 +563,7 @@ class NotRejected(Finding):
         super().__post_init__()
         for name in ("p_value", "level", "power", "min_power"):
             self._set(**{name: _probability(getattr(self, name), name)})
+        _text_of(self.against, "against")
 
     @property
     def judgement(self) -> Judgement:
@@ -544,6 +617,7 @@ class Rejected(Finding):
             self._set(**{name: _probability(getattr(self, name), name)})
         if self.power is not None:
             self._set(power=_probability(self.power, "power"))
+        _text_of(self.null, "null")
 
     @property
     def judgement(self) -> Judgement:
@@ -571,6 +645,7 @@ class _Exponent(Finding):
     slope: Any
     low: Any
     high: Any
+    confidence: Any = field(default=None, kw_only=True)
 
     family = "trend"
 
@@ -580,6 +655,11 @@ class _Exponent(Finding):
             self._set(**{name: float(number(getattr(self, name), name))})
         if not self.low <= self.slope <= self.high:
             raise ValueError(f"slope {self.slope} outside its interval [{self.low}, {self.high}]")
+        self._set(confidence=_confidence(self.confidence))
+
+    @property
+    def false_alarm(self) -> float:
+        return 0.0 if self.confidence is None else 1 - self.confidence
 
     @property
     def measured_text(self) -> str:
@@ -601,12 +681,11 @@ class ExponentEquals(_Exponent):
     tolerance : float
         Positive.
     confidence : float, optional
-        Confidence of the interval.
+        Confidence of the interval; the rest of it counts as false-alarm rate.
     """
 
     predicted: Any
     tolerance: Any
-    confidence: Any = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -638,7 +717,13 @@ class ExponentAtMost(_Exponent):
     """A fitted exponent is at most ``bound``.
 
     It holds when the whole interval does not exceed the bound, fails when it lies above, and is
-    undecided in between. Parameters as ``ExponentEquals``.
+    undecided in between.
+
+    Parameters
+    ----------
+    slope, low, high, confidence
+        As for ``ExponentEquals``.
+    bound : float
     """
 
     bound: Any
@@ -679,6 +764,7 @@ class AllHold(Finding):
         if not parts:
             raise ValueError("AllHold needs at least one finding: an empty set holds vacuously")
         for name, part in parts.items():
+            _text_of(name, "the name of a part")
             if not isinstance(part, Finding):
                 raise TypeError(f"part {name!r} must be a Finding, got {part!r}")
         self._set(parts=parts)
@@ -744,6 +830,11 @@ class Pending(Finding):
 
     family = "compound"
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not _text_of(self.reason, "reason").strip():
+            raise ValueError("a pending finding needs a reason: the scale or device it waits for")
+
     @property
     def judgement(self) -> Judgement:
         return Judgement.PENDING
@@ -801,9 +892,9 @@ def verdict_of(
     Returns
     -------
     Verdict
-        ``pending`` if the finding is; ``refuted`` if it fails (``unsound`` if a positive control
-        fails as well); ``unsound`` if it holds and a control holds too; ``inconclusive`` if it
-        or a control is undecided; else ``verified``.
+        ``pending`` if the finding is; ``unsound`` if a positive control fails; ``refuted`` if the
+        finding fails; ``unsound`` if it holds and a control holds too; ``inconclusive`` if it or
+        a control is undecided; else ``verified``.
     """
     judged = [control.judgement for control in controls]
     judged_positive = [control.judgement for control in positive_controls]

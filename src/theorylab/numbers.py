@@ -89,9 +89,7 @@ def number(value: Any, name: str = "value") -> Number:
 
 def numbers(values: Any, name: str = "values") -> Number | tuple:
     """A scalar through ``number``; an array or (nested) sequence as (nested) tuple of numbers."""
-    if hasattr(values, "detach"):
-        values = values.detach().cpu().numpy()
-    if isinstance(values, np.ndarray) and values.ndim:
+    if hasattr(values, "detach") or (isinstance(values, np.ndarray) and values.ndim):
         values = values.tolist()
     if isinstance(values, Sequence) and not isinstance(values, (str, bytes)):
         return tuple(numbers(item, name) for item in values)
@@ -159,9 +157,12 @@ def _log10_of_integer(value: int) -> float:
 
 def _huge(value: Exact, digits: int) -> str:
     power = math.floor(_log10(value))
-    mantissa = 10 ** (_log10(value) - power)
+    places = min(digits, 6) - 1
+    mantissa = round(10 ** (_log10(value) - power), places)
+    if mantissa >= 10:
+        mantissa, power = mantissa / 10, power + 1
     sign = "-" if value < 0 else ""
-    return f"{sign}{mantissa:.{min(digits, 6) - 1}f}e{power:+03d}"
+    return f"{sign}{mantissa:.{places}f}e{power:+03d}"
 
 
 def show(value: Any, digits: int = 4) -> str:
