@@ -125,7 +125,7 @@ class CPWL:
     def pieces_on_cells(self) -> list[AffineMap]:
         """The affine map of every cell; for an integrated function that of cell 0 is zero."""
         if self._pieces is None:
-            self._pieces = _integrate_along_tree(self._complex, self._weights)
+            self._pieces = integrate_along_tree(self._complex, self._weights)
         return self._pieces
 
     @property
@@ -327,7 +327,12 @@ def _kinks(complex: Complex, pieces: Sequence[AffineMap]) -> tuple[Fraction, ...
     return tuple(found)
 
 
-def _integrate_along_tree(complex: Complex, w: Sequence[Fraction]) -> list[AffineMap]:
+def integrate_along_tree(complex: Complex, w: Sequence[Rational]) -> list[AffineMap]:
+    """Sum the jumps along the spanning tree of cells, starting with 0 on cell 0.
+
+    Only for balanced weights do the maps fit together on the walls outside the tree; see
+    ``integrate``, which checks.
+    """
     pieces: list[AffineMap] = [((Fraction(0),) * complex.n, Fraction(0))] * len(complex.cells)
     for index, parent, child in complex.spanning_tree:
         wall = complex.walls[index]
@@ -375,7 +380,7 @@ def _parts(cell: Polyhedron, terms: Sequence[tuple[Fraction, list[AffineMap]]]) 
 def _winning_parts(part: Polyhedron, forms: Sequence[AffineMap]) -> list[Polyhedron]:
     centre = part.interior_point()
     winner = max(forms, key=lambda form: _value(form, centre))
-    if all(part.is_affine_bound(_difference(winner, form)) for form in forms):
+    if all(part.is_nonnegative(_difference(winner, form)) for form in forms):
         return [part]
     parts = []
     for index, form in enumerate(forms):

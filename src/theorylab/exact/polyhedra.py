@@ -221,14 +221,25 @@ class Polyhedron:
             centre = [x + r for x, r in zip(centre, ray, strict=True)]
         return tuple(centre)
 
-    def is_affine_bound(self, form: AffineForm) -> bool:
+    @cached_property
+    def homogeneous_generators(self) -> tuple[IntVector, ...]:
+        """Integer rows: ``(d p, d)`` for points, ``(r, 0)`` for rays, both signs of lines.
+
+        A form ``a.x + b`` is nonnegative on the set exactly if ``(a, b)`` is on all rows.
+        """
+        rows = []
+        for point in self.points:
+            entries, denominator = clear_denominators(point)
+            rows.append((*entries, denominator))
+        rows += [(*ray, 0) for ray in self.rays]
+        for line in self.lines:
+            rows += [(*line, 0), (*(-entry for entry in line), 0)]
+        return tuple(rows)
+
+    def is_nonnegative(self, form: AffineForm) -> bool:
         """Tell whether ``a.x + b >= 0`` holds on the whole set, from the generators."""
-        vector, _ = form
-        return (
-            all(_value(form, point) >= 0 for point in self.points)
-            and all(_dot(vector, ray) >= 0 for ray in self.rays)
-            and all(_dot(vector, line) == 0 for line in self.lines)
-        )
+        coefficients = (*form[0], form[1])
+        return all(_dot(coefficients, row) >= 0 for row in self.homogeneous_generators)
 
 
 def _form(row: ppl.Constraint, n: int) -> IntegerForm:

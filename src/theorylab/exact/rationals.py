@@ -35,7 +35,9 @@ def rational(value: object, name: str = "value", *, rationalise: bool | int = Fa
     ValueError
         For NaN, infinity, and strings that are no number.
     """
-    if type(value) is int or type(value) is Fraction:
+    if type(value) is Fraction:
+        return value
+    if type(value) is int:
         return Fraction(value)
     if isinstance(value, bool):
         raise TypeError(f"{name} is the boolean {value!r}; pass an int or a Fraction")
