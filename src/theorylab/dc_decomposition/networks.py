@@ -12,9 +12,10 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import InitVar, dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Protocol
 
-from theorylab.exact import Rational, Scalar, Vector, primitive, rational, rational_vector
+from theorylab.exact import Rational, Scalar, Vector, primitive, rational_vector
 
 from .simplices import Affine, AffineLike, Simplex, essential_maps, rational_maps, signed_simplices
 
@@ -72,7 +73,7 @@ class ReLUNet:
         layers = tuple(_layer(matrix, bias, rationalise) for matrix, bias in self.layers)
         if not layers:
             raise ValueError("a network needs at least the affine output layer, got no layer")
-        for number, (before, after) in enumerate(zip(layers, layers[1:], strict=False), 1):
+        for number, (before, after) in enumerate(pairwise(layers), 1):
             if len(before[1]) != len(after[0][0]):
                 raise ValueError(
                     f"layer {number} takes {len(after[0][0])} inputs, "
@@ -405,9 +406,7 @@ def _role(row: Vector, places: dict[tuple[int, ...], int]) -> tuple[int | None, 
     return places.setdefault(key, len(places)), factor
 
 
-def _merge_columns(
-    layer: Layer, roles: Sequence[tuple[int | None, Fraction]], width: int
-) -> Layer:
+def _merge_columns(layer: Layer, roles: Sequence[tuple[int | None, Fraction]], width: int) -> Layer:
     matrix, bias = [], []
     for row, constant in zip(*layer, strict=True):
         merged = [Fraction(0)] * width

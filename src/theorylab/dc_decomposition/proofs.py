@@ -192,7 +192,10 @@ def _parts(
         for part, active in parts:
             side = _side(part, row)
             if side == 0:
-                refined += [(part.cut(form), (*active, True)), (part.cut(opposite), (*active, False))]
+                refined += [
+                    (part.cut(form), (*active, True)),
+                    (part.cut(opposite), (*active, False)),
+                ]
             else:
                 refined.append((part, (*active, side > 0)))
         parts = refined
@@ -282,7 +285,6 @@ class _Combination:
 
     def times(self, factor: Rational) -> _Combination:
         return _Combination((Fraction(0),) * len(self.row), {}).plus(self, factor)
-
 
 
 def _scaled(rows: Iterable[Row], factor: Rational) -> frozenset[Row]:
