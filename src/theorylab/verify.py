@@ -17,6 +17,8 @@ from theorylab.records import Record, RecordStore, code_fingerprint
 from theorylab.run import Run, check_device
 from theorylab.schedulers import in_processes, on_cluster, serially
 
+FOLDER_VARIABLE = "THEORYLAB_RECORDS"
+
 
 class VerificationInterrupted(KeyboardInterrupt):
     """Ctrl-C during a verification; ``records`` holds what was finished."""
@@ -55,7 +57,9 @@ def verify(
     scheduler : str, optional
         Address of a Dask scheduler, used instead of worker processes.
     records : path, optional
-        Folder in which each record is saved as soon as it is finished.
+        Folder in which each record is saved as soon as it is finished. If omitted and the
+        environment variable ``THEORYLAB_RECORDS`` names a folder, that one is used and resumed
+        from: so the pages of the book share what has been computed once.
     resume : bool
         Reuse the records of this run (same scale, device, seed and sources) found in ``records``;
         errors are computed again.
@@ -82,6 +86,8 @@ def verify(
     VerificationInterrupted
         On Ctrl-C, with the finished records.
     """
+    if records is None and os.environ.get(FOLDER_VARIABLE):
+        records, resume = os.environ[FOLDER_VARIABLE], True
     _check_options(workers, timeout, records, resume)
     run = Run(scale, check_device(device), seed)
     chosen = claims(selection)
@@ -152,6 +158,7 @@ class _Keeper:
             for claim, record in ((claim, found[claim]) for claim in chosen)
             if record is not None
             and record.verdict is not Verdict.ERROR
+            and record.code
             and record.code == code_fingerprint(claim.module)
         }
 
