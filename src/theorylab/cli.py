@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import warnings
 from collections.abc import Sequence
@@ -13,13 +14,22 @@ import typer
 from theorylab import records as store
 from theorylab import report
 from theorylab._version import __version__
-from theorylab.claims import Claim, RegistrationError, UnknownClaimError, claims, find_claim
+from theorylab.claims import (
+    ChapterError,
+    Claim,
+    RegistrationError,
+    UnknownClaimError,
+    claims,
+    find_claim,
+)
 from theorylab.run import SCALES, DeviceError, Run
 from theorylab.schedulers import SchedulerError
 from theorylab.verify import VerificationInterrupted, verify
 
 OK, NOT_AS_EXPECTED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 CI_TIMEOUT = 600.0
+
+NO_SUCH_CLAIM = (UnknownClaimError, RegistrationError, ChapterError)
 
 app = typer.Typer(
     add_completion=False,
@@ -58,7 +68,7 @@ def _options(
 def _chosen(selection: Sequence[str] | None) -> list[Claim]:
     try:
         return claims(selection or None)
-    except (UnknownClaimError, RegistrationError) as error:
+    except NO_SUCH_CLAIM as error:
         raise _fail(str(error)) from None
 
 
@@ -106,7 +116,7 @@ def show_claim(
     """Statement, check, controls and last record of one claim."""
     try:
         found = find_claim(claim)
-    except (UnknownClaimError, RegistrationError) as error:
+    except NO_SUCH_CLAIM as error:
         raise _fail(str(error)) from None
     print(report.Card(found, _last_records(records).get(claim)))
     print(f"check: {found.check.__module__}.{found.check.__qualname__}")
@@ -154,10 +164,9 @@ def verify_claims(
         _tell_of_interrupt(interrupted, store.run_folder(records, Run(scale, device, seed)))
         _export(interrupted.records, junit, json)
         raise typer.Exit(INTERRUPTED) from None
-    except (
-        *(UnknownClaimError, RegistrationError, DeviceError, SchedulerError),
-        *(store.RecordsError, ValueError),
-    ) as error:
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED) from None
+    except (*NO_SUCH_CLAIM, DeviceError, SchedulerError, store.RecordsError, ValueError) as error:
         raise _fail(str(error)) from None
     print(report.Ledger(tuple(found)))
     exported = _export(found, junit, json)
@@ -171,9 +180,10 @@ def verify_claims(
 
 
 def _cores() -> int:
-    import os
+    """Cores that this process may use, which in a container are fewer than the machine has."""
+    from joblib import cpu_count
 
-    return os.cpu_count() or 1
+    return cpu_count()
 
 
 def _tell_of_interrupt(interrupted: VerificationInterrupted, folder: Path) -> None:
@@ -193,7 +203,7 @@ def _export(found: Sequence[store.Record], junit: Path | None, json: Path | None
             continue
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(render(found), encoding="utf8")
+            store.write_atomically(path, render(found))
         except OSError as error:
             print(f"theorylab: cannot write {path}: {error.strerror}", file=sys.stderr)
             written = False
@@ -218,6 +228,9 @@ def compare(
 
 def main() -> None:
     """Entry point of the ``theorylab`` command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     warnings.formatwarning = lambda message, *_, **__: f"theorylab: {message}\n"
     app()
 

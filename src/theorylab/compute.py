@@ -32,8 +32,8 @@ GRACE = 5.0
 """Seconds between the time-out that Python code can notice and the hard one."""
 
 
-class ClaimTimeoutError(Exception):
-    """A claim ran past its time-out."""
+class ClaimTimeoutError(BaseException):
+    """A claim ran past its time-out; no ``Exception``, which the claim itself might catch."""
 
 
 class WorkerDiedError(Exception):
@@ -96,11 +96,11 @@ def compute(claim: Claim, run: Run, timeout: float | None = None) -> Record:
                 for control in claim.controls:
                     found = _find(control.check, run, claim.evidence)
                     controls.append(ControlRecord(control.name, control.must_hold, found))
+        verdict = _verdict(finding, controls)
     except KeyboardInterrupt:
         raise
     except BaseException:
-        error = traceback.format_exc()
-    verdict = _verdict(finding, controls) if finding is not None and not error else Verdict.ERROR
+        verdict, error = Verdict.ERROR, traceback.format_exc()
     return Record(
         claim=claim.id,
         verdict=verdict,
@@ -142,6 +142,17 @@ def error_record(claim: Claim, run: Run, error: str, seconds: float = 0.0) -> Re
     )
 
 
+def hang_record(claim: Claim, run: Run, timeout: float, trace: str) -> Record:
+    """The record of a claim whose process had to be ended, with the watchdog's traceback."""
+    error = f"{trace.strip()}\nhung outside Python code past its time-out of {timeout:g} s"
+    return error_record(claim, run, error, timeout + GRACE)
+
+
+def trace_of_hang(trace: Path) -> str:
+    """What the watchdog of ``compute_watched`` wrote before it ended the process."""
+    return trace.read_text(encoding="utf8", errors="replace") if trace.exists() else ""
+
+
 def compute_watched(claim: Claim, run: Run, timeout: float | None, trace: str) -> Record:
     """``compute`` in a worker process that ends itself if the claim hangs outside Python code.
 
@@ -169,23 +180,25 @@ def compute_isolated(claim: Claim, run: Run, timeout: float | None) -> Record:
     if timeout is None:
         return compute(claim, run)
     with tempfile.TemporaryDirectory(prefix="theorylab-") as folder:
-        task, result = Path(folder) / "task", Path(folder) / "record"
+        task, result, trace = (Path(folder) / name for name in ("task", "record", "trace"))
         task.write_bytes(cloudpickle.dumps((claim, run, timeout)))
-        command = [sys.executable, "-m", "theorylab.compute", str(task), str(result)]
-        try:
-            done = subprocess.run(command, timeout=timeout + 12 * GRACE, capture_output=True)
-        except subprocess.TimeoutExpired:
-            return error_record(claim, run, f"hung past its time-out of {timeout:g} s", timeout)
-        if not result.exists():
-            raise WorkerDiedError(f"exit status {done.returncode}: {done.stderr[-2000:].decode()}")
-        return cloudpickle.loads(result.read_bytes())
+        paths = [str(path) for path in (task, result, trace)]
+        done = subprocess.run([sys.executable, "-c", _ANSWER, *paths], capture_output=True)
+        if result.exists():
+            return cloudpickle.loads(result.read_bytes())
+        if trace_of_hang(trace):
+            return hang_record(claim, run, timeout, trace_of_hang(trace))
+        said = done.stderr.decode(errors="replace")[-2000:]
+        raise WorkerDiedError(f"its process ended with status {done.returncode}: {said}")
 
 
-def _main(task: str, result: str) -> None:
+_ANSWER = "import sys; from theorylab.compute import answer; answer(*sys.argv[1:])"
+
+
+def answer(task: str, result: str, trace: str) -> None:
+    """Compute the claim in the file ``task`` and leave its record in the file ``result``."""
     claim, run, timeout = cloudpickle.loads(Path(task).read_bytes())
-    record = compute(claim, run, timeout)
-    Path(result).write_bytes(cloudpickle.dumps(record))
-
-
-if __name__ == "__main__":
-    _main(*sys.argv[1:])
+    record = compute_watched(claim, run, timeout, trace)
+    part = Path(f"{result}.part")
+    part.write_bytes(cloudpickle.dumps(record))
+    part.rename(result)

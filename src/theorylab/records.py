@@ -9,16 +9,17 @@ import json
 import os
 import platform
 import tempfile
+import uuid
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from theorylab.findings import Finding, Judgement, Verdict, finding_from_json
-from theorylab.numbers import show
 from theorylab.run import Run
 
 SCHEMA = 1
@@ -48,10 +49,14 @@ def library_versions() -> Mapping[str, str]:
 def code_fingerprint(module: str) -> str:
     """Hash of the sources that a claim of ``module`` may depend on: its package and the core.
 
-    A record whose fingerprint differs was computed by other code and is not resumed from.
+    A record whose fingerprint differs was computed by other code and is not resumed from. It is
+    empty, which differs from itself, where the sources have no file (a notebook, a prompt).
     """
+    own = _package_files(module)
+    if not own:
+        return ""
     core = Path(__file__).parent
-    files = {*core.glob("*.py"), *(core / "exact").rglob("*.py"), *_package_files(module)}
+    files = {*core.glob("*.py"), *(core / "exact").rglob("*.py"), *own}
     digest = hashlib.sha256()
     for path in sorted(files):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
@@ -62,6 +67,8 @@ def _package_files(module: str) -> list[Path]:
     """Sources of the chapter's package (of the top-level package, for other distributions)."""
     depth = 2 if module.startswith("theorylab.") else 1
     name = ".".join(module.split(".")[:depth])
+    if name == "__main__":
+        return []
     try:
         spec = importlib.util.find_spec(name)
     except (ImportError, ValueError):
@@ -176,6 +183,8 @@ class Record:
         BadRecordError
             If a field is missing or the schema is another one.
         """
+        if not isinstance(stored, Mapping):
+            raise BadRecordError(f"a record is a JSON object, this is a {type(stored).__name__}")
         if stored.get("schema") != SCHEMA:
             raise BadRecordError(
                 f"record schema {stored.get('schema')!r}, this version reads {SCHEMA}; recompute it"
@@ -190,7 +199,7 @@ class Record:
                 for c in stored["controls"]
             )
             return cls(**values)
-        except (KeyError, TypeError, ValueError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise BadRecordError(f"incomplete record: {error!r}") from error
 
 
@@ -245,17 +254,29 @@ class RecordStore:
         if not path.exists():
             return None
         try:
-            return read_record(path)
+            record = read_record(path)
+            if record.claim != claim_id:
+                raise BadRecordError(f"{path} holds the record of {record.claim}")
         except BadRecordError as error:
             warnings.warn(f"{error}; the claim will be computed again", stacklevel=2)
             return None
+        return record
+
+
+def last_line(text: str) -> str:
+    """The last line of a traceback that is not blank: what was raised."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1].strip() if lines else ""
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write through a temporary file in the same folder, then rename."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+    """Write through a temporary file in the same folder, then rename.
+
+    Lone surrogates, which UTF-8 cannot hold, are written as JSON escapes.
+    """
+    temporary = path.with_name(f"{path.name}.{uuid.uuid4().hex}.part")
     try:
-        with os.fdopen(handle, "w", encoding="utf8") as file:
+        with open(temporary, "x", encoding="utf8", errors="backslashreplace") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
@@ -286,7 +307,7 @@ def load_records(folder: str | os.PathLike[str]) -> list[Record]:
     Raises
     ------
     RecordsError
-        If the folder does not exist.
+        If the folder does not exist or holds no readable record.
     """
     root = Path(folder)
     if not root.is_dir():
@@ -297,6 +318,8 @@ def load_records(folder: str | os.PathLike[str]) -> list[Record]:
             found.append(read_record(path))
         except BadRecordError as error:
             warnings.warn(str(error), stacklevel=2)
+    if not found:
+        raise RecordsError(f"no readable record in {root}")
     return found
 
 
@@ -316,11 +339,15 @@ class Change:
 def compare(before: Iterable[Record], after: Iterable[Record]) -> list[Change]:
     """What changed between two sets of records.
 
-    Verdicts, measured values, predictions, controls and, where one of these differs, the
+    Verdicts, errors, measured values, predictions, controls and, where one of these differs, the
     versions and sources that may explain it. Running times are left out.
+
+    Raises
+    ------
+    RecordsError
+        If one of the sets holds several records of a claim.
     """
-    old = {record.claim: record for record in before}
-    new = {record.claim: record for record in after}
+    old, new = _by_claim(before, "the first"), _by_claim(after, "the second")
     changes = []
     for claim_id in sorted(old.keys() | new.keys()):
         if claim_id not in new:
@@ -332,10 +359,29 @@ def compare(before: Iterable[Record], after: Iterable[Record]) -> list[Change]:
     return changes
 
 
+def _by_claim(records: Iterable[Record], which: str) -> dict[str, Record]:
+    found: dict[str, Record] = {}
+    for record in records:
+        other = found.setdefault(record.claim, record)
+        if other is not record:
+            folders = [str(run_folder(Path(), _run_of(r))) for r in (other, record)]
+            raise RecordsError(
+                f"{which} of the two holds {record.claim} more than once "
+                f"({', '.join(folders)}); compare the folders of single runs"
+            )
+    return found
+
+
+def _run_of(record: Record) -> Run:
+    return Run(record.scale, record.device, record.seed)
+
+
 def _compare_two(old: Record, new: Record) -> list[Change]:
     rows = [
         ("verdict", str(old.verdict), str(new.verdict)),
         ("expected", str(old.expected), str(new.expected)),
+        ("evidence", old.evidence, new.evidence),
+        ("error", last_line(old.error) or "none", last_line(new.error) or "none"),
         *_finding_rows("finding", old.finding, new.finding),
     ]
     old_controls = {control.name: control.finding for control in old.controls}
@@ -366,19 +412,31 @@ def _finding_rows(
 
 def _telling_texts(a: Finding | None, b: Finding | None) -> tuple[str, str]:
     """Short texts where they differ; all digits where rounding would hide the difference."""
-    short = tuple("none" if f is None else str(f) for f in (a, b))
-    if short[0] != short[1]:
-        return short[0], short[1]
-    return tuple("none" if f is None else _all_digits(f) for f in (a, b))  # type: ignore
+    if a is None or b is None or str(a) != str(b):
+        return tuple("none" if finding is None else str(finding) for finding in (a, b))
+    old, new = _flat(vars(a)), _flat(vars(b))
+    key = next(key for key in {**old, **new} if old.get(key) != new.get(key))
+    return tuple(f"{key} = {_in_full(values.get(key))}" for values in (old, new))
 
 
-def _all_digits(finding: Finding) -> str:
-    values = {
-        key: value
-        for key, value in asdict(finding).items()
-        if key not in {"sizes", "note"} and value is not None
-    }
-    return ", ".join(f"{key}={show(value, 17)}" for key, value in values.items())
+def _flat(values: Any, name: str = "") -> dict[str, Any]:
+    """Nested values as one level, with names as in ``measured[3]``."""
+    if isinstance(values, Mapping):
+        items = [(f"{name}.{key}" if name else key, value) for key, value in values.items()]
+    elif isinstance(values, tuple):
+        items = [(f"{name}[{i}]", value) for i, value in enumerate(values)]
+    else:
+        return {name: values}
+    return {key: scalar for k, value in items for key, scalar in _flat(value, k).items()}
+
+
+def _in_full(value: Any) -> str:
+    """All digits; in hexadecimal where there are more than Python prints in decimal."""
+    if isinstance(value, Fraction):
+        return f"{_in_full(value.numerator)}/{_in_full(value.denominator)}"
+    if isinstance(value, int) and value.bit_length() > 10_000:
+        return hex(value)
+    return "none" if value is None else str(value)
 
 
 def _causes(old: Record, new: Record) -> list[tuple[str, str, str]]:

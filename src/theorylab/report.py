@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import html
 import json
+import re
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,7 +14,7 @@ from xml.etree import ElementTree
 
 from theorylab.claims import Claim, Selection, claims, find_claim
 from theorylab.findings import EVIDENCE, Finding, Verdict
-from theorylab.records import ControlRecord, Record
+from theorylab.records import ControlRecord, Record, last_line
 from theorylab.verify import verify
 
 VERDICT_COLOURS = {
@@ -24,6 +26,8 @@ VERDICT_COLOURS = {
     Verdict.ERROR: "#b00020",
 }
 """Dark enough for white text at a contrast above 4.5."""
+
+LONGEST_CELL = 100
 
 
 def badge(verdict: Verdict) -> str:
@@ -50,13 +54,13 @@ def _margin_text(finding: Finding | None) -> str:
     return "" if finding is None else finding.margin_text
 
 
-def _last_line(text: str) -> str:
-    lines = [line for line in text.strip().splitlines() if line.strip()]
-    return lines[-1] if lines else ""
+def _shortened(error: str) -> str:
+    """What was raised, at a length that fits a table."""
+    return textwrap.shorten(last_line(error), width=LONGEST_CELL, placeholder=" …")
 
 
 def _row(record: Record) -> list[str]:
-    finding = _last_line(record.error) if record.error else _finding_text(record.finding)
+    finding = _shortened(record.error) if record.error else _finding_text(record.finding)
     return [
         record.claim,
         record.evidence,
@@ -208,15 +212,22 @@ class Card:
         for name, measured, predicted, margin in self._rows(self.record):
             cells = (name, measured, predicted, margin)
             table.append("| " + " | ".join(_escape(cell) for cell in cells) + " |")
-        error = "".join(f"\n```text\n{line}\n```\n" for line in self._error_lines())
+        error = "".join(_fenced(text) for text in self._error_lines())
         return f"{head}\n\n{statement}\n\n{origin}\n\n" + "\n".join(table) + "\n" + error
 
 
 def _escape(text: str) -> str:
     """Plain text inside a Markdown table."""
-    for character in "\\|*_`$<>[]":
+    for character in "\\|*_`$<>[]&~":
         text = text.replace(character, "\\" + character)
-    return text
+    return " ".join(text.splitlines())
+
+
+def _fenced(text: str) -> str:
+    """A Markdown block of plain text, with a fence longer than any in it."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(longest + 1, 3)
+    return f"\n{fence}text\n{text}\n{fence}\n"
 
 
 def _control_name(control: ControlRecord) -> str:
@@ -257,7 +268,11 @@ def to_json(records: Iterable[Record]) -> str:
 
 
 def to_junit(records: Iterable[Record]) -> str:
-    """Records as JUnit XML: a failure for a verdict that is not expected, an error for an error."""
+    """Records as JUnit XML.
+
+    A verdict that is not expected is a failure, an error an error, and a claim that is pending as
+    expected is skipped: it was not tested.
+    """
     found = list(records)
     suite = ElementTree.Element(
         "testsuite",
@@ -265,6 +280,7 @@ def to_junit(records: Iterable[Record]) -> str:
         tests=str(len(found)),
         failures=str(sum(not r.as_expected and r.verdict is not Verdict.ERROR for r in found)),
         errors=str(sum(r.verdict is Verdict.ERROR for r in found)),
+        skipped=str(sum(r.verdict is Verdict.PENDING and r.as_expected for r in found)),
         time=f"{sum(r.seconds for r in found):.3f}",
     )
     for record in found:
@@ -276,18 +292,23 @@ def to_junit(records: Iterable[Record]) -> str:
             time=f"{record.seconds:.3f}",
         )
         if record.verdict is Verdict.ERROR:
-            problem = ElementTree.SubElement(case, "error", message=_last_line(record.error))
+            message = _printable(last_line(record.error))
+            problem = ElementTree.SubElement(case, "error", message=message)
             problem.text = _printable(record.error)
         elif not record.as_expected:
             message = f"{record.verdict}, expected {record.expected}"
             problem = ElementTree.SubElement(case, "failure", message=message)
             problem.text = _printable(str(record.finding))
-    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)
+        elif record.verdict is Verdict.PENDING:
+            message = _printable(_finding_text(record.finding))
+            ElementTree.SubElement(case, "skipped", message=message)
+    body = ElementTree.tostring(suite, encoding="unicode")
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{body}\n'
 
 
 def _printable(text: str) -> str:
-    """Text without the control characters that XML forbids."""
-    return "".join(c if c in "\t\n" or ord(c) >= 32 else "�" for c in text)
+    """Text without the characters that XML 1.0 forbids."""
+    return re.sub("[^\t\n\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "�", text)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import tempfile
+import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -23,6 +24,8 @@ from theorylab.compute import (
     compute_isolated,
     compute_watched,
     error_record,
+    hang_record,
+    trace_of_hang,
 )
 from theorylab.records import Record
 from theorylab.run import Run
@@ -45,9 +48,10 @@ def serially(claims: Sequence[Claim], run: Run, on_start: OnStart) -> Iterator[R
         yield compute(claim, run)
 
 
-def _ignore_interrupts() -> None:
-    """Ctrl-C reaches the whole process group; only the parent acts on it."""
+def _prepare_worker() -> None:
+    """Leave Ctrl-C, which reaches the whole process group, and standard output to the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.dup2(2, 1)
 
 
 def _worker_environment(workers: int) -> dict[str, str]:
@@ -64,7 +68,7 @@ class _Pool:
 
         self._executor: Any = ProcessPoolExecutor(
             max_workers=workers,
-            initializer=_ignore_interrupts,
+            initializer=_prepare_worker,
             env=_worker_environment(workers),
         )
         self._run, self._timeout, self._traces = run, timeout, traces
@@ -72,6 +76,7 @@ class _Pool:
         self.running: dict[Future[Record], Claim] = {}
 
     def start(self, claim: Claim) -> None:
+        """Hand a claim to a worker; raises ``BrokenProcessPool`` when one has died."""
         trace = str(self._traces / claim.id)
         future = self._executor.submit(compute_watched, claim, self._run, self._timeout, trace)
         self.running[future] = claim
@@ -79,14 +84,26 @@ class _Pool:
     def finished(self) -> list[Record]:
         """Wait for at least one claim; raises ``BrokenProcessPool`` when a worker died."""
         done, _ = wait(self.running, return_when=FIRST_COMPLETED)
-        records = [future.result() for future in done if future.exception() is None]
-        broken = [future.exception() for future in done if future.exception() is not None]
-        for future in done:
-            if future.exception() is None:
-                del self.running[future]
-        if broken and not records:
-            raise broken[0] or BrokenProcessPool()
+        records = self.collected()
+        if not records:
+            raise next(iter(done)).exception() or BrokenProcessPool()
         return records
+
+    def collected(self) -> list[Record]:
+        """Take the records of the claims whose worker did not die."""
+        answered = [
+            future
+            for future in self.running
+            if future.done() and not isinstance(future.exception(), BrokenProcessPool)
+        ]
+        return [self._record(future, self.running.pop(future)) for future in answered]
+
+    def _record(self, future: Future[Record], claim: Claim) -> Record:
+        error = future.exception()
+        if error is None:
+            return future.result()
+        text = "".join(traceback.format_exception(error)).strip()
+        return error_record(claim, self._run, f"{text}\nno worker process could compute it")
 
     def close(self, kill: bool) -> None:
         self._executor.shutdown(wait=True, kill_workers=kill)
@@ -121,6 +138,7 @@ def in_processes(
                 pool.close(kill=False)
             except BrokenProcessPool:
                 pool.close(kill=True)
+                yield from pool.collected()
                 for claim in pool.running.values():
                     yield _again_alone(claim, run, timeout, traces)
             except BaseException:
@@ -132,44 +150,34 @@ def _drain(pool: _Pool, queue: deque[Claim], on_start: OnStart) -> Iterator[Reco
     """Keep every worker busy until the queue is empty; at most one claim a worker is in flight."""
     while queue or pool.running:
         while queue and len(pool.running) < pool.workers:
-            claim = queue.popleft()
-            on_start(claim)
-            pool.start(claim)
+            pool.start(queue[0])
+            on_start(queue.popleft())
         yield from pool.finished()
 
 
 def _again_alone(claim: Claim, run: Run, timeout: float | None, traces: Path) -> Record:
     """Run a claim that was in flight when a worker died, in a pool of its own."""
-    for _ in range(MOST_DEATHS):
-        if _trace_of_hang(claim, traces):
-            break
+    cause, deaths = "", 0
+    while not (trace := trace_of_hang(traces / claim.id)) and deaths < MOST_DEATHS:
         pool = _Pool(1, run, timeout, traces)
-        pool.start(claim)
         try:
+            pool.start(claim)
             (record,) = pool.finished()
             pool.close(kill=False)
             return record
-        except BrokenProcessPool:
+        except BrokenProcessPool as error:
             pool.close(kill=True)
+            cause, deaths = "".join(traceback.format_exception(error)).strip(), deaths + 1
         except BaseException:
             pool.close(kill=True)
             raise
-    return error_record(claim, run, _why_it_died(claim, timeout, traces))
-
-
-def _trace_of_hang(claim: Claim, traces: Path) -> str:
-    """What the watchdog of ``compute_watched`` wrote before it ended the process."""
-    trace = traces / claim.id
-    return trace.read_text(encoding="utf8") if trace.exists() else ""
-
-
-def _why_it_died(claim: Claim, timeout: float | None, traces: Path) -> str:
-    trace = _trace_of_hang(claim, traces)
-    if trace:
-        return f"hung past its time-out of {timeout:g} s; its process was ended\n{trace}"
-    return (
-        f"its worker process died {MOST_DEATHS} times when it ran alone; "
-        "it may need more memory than there is, or crash in compiled code"
+    if trace and timeout is not None:
+        return hang_record(claim, run, timeout, trace)
+    return error_record(
+        claim,
+        run,
+        f"{cause}\nits worker process died {MOST_DEATHS} times when it ran alone: it may need "
+        "more memory than there is, or crash in compiled code",
     )
 
 

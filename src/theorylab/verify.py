@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 
 from theorylab.claims import Claim, Selection, claims
 from theorylab.findings import Verdict
@@ -18,6 +17,10 @@ from theorylab.run import Run, check_device
 from theorylab.schedulers import in_processes, on_cluster, serially
 
 FOLDER_VARIABLE = "THEORYLAB_RECORDS"
+
+
+LONGEST_TIMEOUT = 1e7
+"""Seconds; the timers of the operating system take no infinite ones."""
 
 
 class VerificationInterrupted(KeyboardInterrupt):
@@ -64,7 +67,7 @@ def verify(
         Reuse the records of this run (same scale, device, seed and sources) found in ``records``;
         errors are computed again.
     timeout : float, optional
-        Seconds for one claim.
+        Seconds for one claim with its controls; at most 10 million.
     progress : bool, optional
         Show a bar (lines, where there is no terminal) on standard error.
 
@@ -77,12 +80,17 @@ def verify(
     ------
     UnknownClaimError
         If the selection matches nothing.
+    ChapterError, RegistrationError
+        If a chapter cannot be imported, or one of its claims is incomplete.
     DeviceError
         If there is no such device.
     ValueError
         If an option makes no sense; the message names it.
     RecordsError
-        If the records folder cannot be written.
+        If the records folder cannot be written at the start. If it stops accepting records later,
+        they are saved elsewhere and a warning says where.
+    SchedulerError
+        If the cluster cannot be reached.
     VerificationInterrupted
         On Ctrl-C, with the finished records.
     """
@@ -91,7 +99,7 @@ def verify(
     _check_options(workers, timeout, records, resume)
     run = Run(scale, check_device(device), seed)
     chosen = claims(selection)
-    store = None if records is None else _Keeper(RecordStore(records, run))
+    store = None if records is None else _Keeper(RecordStore(records, run), run)
     found = store.reusable(chosen) if store is not None and resume else {}
     missing = [claim for claim in chosen if claim.id not in found]
     show = reporter(progress)
@@ -104,6 +112,8 @@ def verify(
                 if store is not None:
                     store.keep(record)
     except KeyboardInterrupt:
+        if store is not None:
+            store.keep_all(found.values())
         raise VerificationInterrupted(_ordered(chosen, found), len(chosen)) from None
     finally:
         show.close()
@@ -115,8 +125,11 @@ def _check_options(
 ) -> None:
     if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
         raise ValueError(f"workers must be a positive integer, got {workers!r}")
-    if timeout is not None and not timeout > 0:
-        raise ValueError(f"timeout must be a positive number of seconds, got {timeout!r}")
+    if timeout is not None and not 0 < timeout <= LONGEST_TIMEOUT:
+        raise ValueError(
+            f"timeout must be a number of seconds between 0 and {LONGEST_TIMEOUT:g}, "
+            f"got {timeout!r}; leave it out for no time-out"
+        )
     if resume and records is None:
         raise ValueError("resume needs the records folder to resume from; give records=...")
 
@@ -145,38 +158,64 @@ def _computed(
 
 
 class _Keeper:
-    """Saves records, elsewhere if the folder stops accepting them."""
+    """Saves records: in their folder, elsewhere if it stops accepting them, else not at all."""
 
-    def __init__(self, store: RecordStore) -> None:
-        self._store = store
-        self._elsewhere: RecordStore | None = None
+    def __init__(self, store: RecordStore, run: Run) -> None:
+        self._first, self._run = store, run
+        self._store: RecordStore | None = store
+        self._kept: set[str] = set()
 
     def reusable(self, chosen: Sequence[Claim]) -> dict[str, Record]:
-        found = {claim: self._store.load(claim.id) for claim in chosen}
-        return {
+        loaded = {claim: self._first.load(claim.id) for claim in chosen}
+        found = {
             claim.id: replace(record, expected=claim.expected)
-            for claim, record in ((claim, found[claim]) for claim in chosen)
-            if record is not None
-            and record.verdict is not Verdict.ERROR
-            and record.code
-            and record.code == code_fingerprint(claim.module)
+            for claim, record in loaded.items()
+            if record is not None and self._is_reusable(record, claim)
         }
+        self._kept.update(found)
+        return found
+
+    def _is_reusable(self, record: Record, claim: Claim) -> bool:
+        same_run = (record.scale, record.device, record.seed) == (
+            *(self._run.scale, self._run.device, self._run.seed),
+        )
+        code = code_fingerprint(claim.module)
+        same_code = bool(code) and record.code == code
+        return same_run and same_code and record.verdict is not Verdict.ERROR
+
+    def keep_all(self, records: Iterable[Record]) -> None:
+        """Save those that are not saved yet."""
+        for record in records:
+            if record.claim not in self._kept:
+                self.keep(record)
 
     def keep(self, record: Record) -> None:
-        if self._elsewhere is None:
+        while self._store is not None:
             try:
                 self._store.save(record)
+                self._kept.add(record.claim)
                 return
             except OSError as error:
-                self._elsewhere = self._fall_back(record, error)
-        self._elsewhere.save(record)
+                failed, self._store = self._store, self._next(self._store)
+                self._warn(record, failed, error)
 
-    def _fall_back(self, record: Record, error: OSError) -> RecordStore:
-        folder = Path(tempfile.mkdtemp(prefix="theorylab-records-"))
+    def _next(self, failed: RecordStore) -> RecordStore | None:
+        if failed is not self._first:
+            return None
+        try:
+            return RecordStore(tempfile.mkdtemp(prefix="theorylab-records-"), self._run)
+        except OSError:
+            return None
+
+    def _warn(self, record: Record, failed: RecordStore, error: OSError) -> None:
+        place = "kept in memory only" if self._store is None else f"saved in {self._store.folder}"
+        advice = (
+            "free space there and compute them again with resume"
+            if self._store is None
+            else f"free space or permissions, then move them to {self._first.folder}"
+        )
         warnings.warn(
-            f"cannot save the record of {record.claim} in {self._store.folder} ({error}); "
-            f"it and the following ones are saved in {folder}: free space or permissions, "
-            "then move them back",
+            f"cannot save the record of {record.claim} in {failed.folder} ({error}); "
+            f"it and the following ones are {place}: {advice}",
             stacklevel=4,
         )
-        return RecordStore(folder, Run(record.scale, record.device, record.seed))
