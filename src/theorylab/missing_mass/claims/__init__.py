@@ -1,5 +1,11 @@
-"""The chapter's claims; importing this package registers them."""
+"""The chapter's claims; importing this package registers them, in the order of the book."""
 
-from theorylab.missing_mass.claims import bias_limits, expectation
+# ruff: noqa: I001
 
-__all__ = ["bias_limits", "expectation"]
+from theorylab.missing_mass.claims import expectation
+from theorylab.missing_mass.claims import bias_limits
+from theorylab.missing_mass.claims import risk
+from theorylab.missing_mass.claims import optimum
+from theorylab.missing_mass.claims import frozen
+
+__all__ = ["bias_limits", "expectation", "frozen", "optimum", "risk"]
