@@ -124,8 +124,8 @@ class Ledger:
     @staticmethod
     def _html_row(record: Record) -> str:
         name, *others = _row(record)
-        anchor = record.claim.replace(".", "-").replace("_", "-")
-        cells = [f'<a href="#{anchor}"><code>{html.escape(name.split(".", 1)[1])}</code></a>']
+        short = html.escape(name.split(".", 1)[1])
+        cells = [f'<a href="#{anchor(record.claim)}"><code>{short}</code></a>']
         cells += [html.escape(cell) for cell in others]
         note = "" if record.as_expected else f"<br>expected {record.expected}"
         cells.append(badge(record.verdict) + note)
@@ -262,6 +262,61 @@ def show(claim_id: str, records: Iterable[Record] | None = None) -> Card:
     return Card(claim, next((record for record in found if record.claim == claim_id), None))
 
 
+def anchor(claim_id: str) -> str:
+    """Name of the claim's section in its chapter."""
+    return claim_id.replace(".", "-").replace("_", "-")
+
+
+@dataclass(frozen=True)
+class LedgerPage:
+    """Every claim of the book in one table that a reader can sort and filter."""
+
+    records: tuple[Record, ...]
+
+    def __repr__(self) -> str:
+        return repr(Ledger(self.records))
+
+    def _repr_html_(self) -> str:
+        columns = ("claim", "chapter", "evidence", "source", "found", "controls", "verdict")
+        head = "".join(f"<th>{name}</th>" for name in columns)
+        body = "\n".join(self._row(record) for record in self.records)
+        choices = self._choice("evidence", 2, EVIDENCE) + self._choice(
+            "verdict", 6, map(str, Verdict)
+        )
+        return (
+            '<div class="tl-ledger-page"><div class="tl-controls">'
+            '<input type="search" aria-label="Filter the claims" placeholder="filter">'
+            f'{choices}</div><p class="tl-count" aria-live="polite"></p>'
+            '<div class="tl-scroll"><table class="tl-ledger tl-sortable">'
+            f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div></div>"
+        )
+
+    @staticmethod
+    def _choice(name: str, column: int, values: Iterable[str]) -> str:
+        options = "".join(f"<option>{value}</option>" for value in values)
+        return (
+            f'<select aria-label="{name}" data-column="{column}">'
+            f'<option value="">any {name}</option>{options}</select>'
+        )
+
+    @staticmethod
+    def _row(record: Record) -> str:
+        slug, name = record.claim.split(".", 1)
+        link = f'<a href="{slug}.html#{anchor(record.claim)}"><code>{html.escape(name)}</code></a>'
+        found = _last_line(record.error) if record.error else _finding_text(record.finding)
+        cells = [
+            link,
+            f'<a href="{slug}.html">{slug}</a>',
+            record.evidence,
+            html.escape(str(find_claim(record.claim).source)),
+            html.escape(found),
+            _controls_text(record),
+            badge(record.verdict),
+        ]
+        row = "".join(f"<td>{cell}</td>" for cell in cells)
+        return f'<tr id="{anchor(record.claim)}">{row}</tr>'
+
+
 def to_json(records: Iterable[Record]) -> str:
     """Records as a JSON document."""
     return json.dumps([record.to_json() for record in records], indent=1, ensure_ascii=False)
@@ -331,16 +386,50 @@ class Scoreboard:
         return f"{_aligned(rows)}\n{summary(self.records)}"
 
     def _repr_html_(self) -> str:
-        shown = [v for v in Verdict if any(c[v] for c in self.counts().values())]
-        head = "".join(f"<th>{badge(verdict)}</th>" for verdict in shown)
-        body = "".join(
-            f"<tr><td>{kind}</td><td>{counts.total()}</td>"
-            + "".join(f"<td>{counts[verdict] or ''}</td>" for verdict in shown)
-            + "</tr>"
-            for kind, counts in self.counts().items()
-        )
-        return (
-            '<div class="tl-scroll" style="overflow-x:auto"><table class="tl-scoreboard">'
-            f"<thead><tr><th>evidence</th><th>claims</th>{head}</tr></thead>"
-            f"<tbody>{body}</tbody></table></div><p>{html.escape(summary(self.records))}</p>"
-        )
+        table = _counts_table("evidence", self.counts())
+        return f"{table}<p>{html.escape(summary(self.records))}</p>"
+
+    def chapters(self) -> ChapterTable:
+        """The same records, counted by chapter."""
+        return ChapterTable(self.records)
+
+
+@dataclass(frozen=True)
+class ChapterTable:
+    """How many claims each chapter has, and how many of them have which verdict."""
+
+    records: tuple[Record, ...]
+
+    def counts(self) -> dict[str, Counter[Verdict]]:
+        """Verdicts per chapter."""
+        found: dict[str, Counter[Verdict]] = {}
+        for record in self.records:
+            found.setdefault(record.slug, Counter())[record.verdict] += 1
+        return found
+
+    def __repr__(self) -> str:
+        rows = [["chapter", "claims", "verified"]]
+        for slug, counts in self.counts().items():
+            rows.append([slug, str(counts.total()), str(counts[Verdict.VERIFIED])])
+        return _aligned(rows)
+
+    def _repr_html_(self) -> str:
+        links = {slug: f'<a href="{slug}.html">{slug}</a>' for slug in self.counts()}
+        return _counts_table("chapter", {links[s]: c for s, c in self.counts().items()})
+
+
+def _counts_table(name: str, counts: dict[str, Counter[Verdict]]) -> str:
+    """Verdicts that occur as columns, one row per key; keys are HTML."""
+    shown = [verdict for verdict in Verdict if any(c[verdict] for c in counts.values())]
+    head = "".join(f"<th>{badge(verdict)}</th>" for verdict in shown)
+    body = "".join(
+        f"<tr><td>{key}</td><td>{found.total()}</td>"
+        + "".join(f"<td>{found[verdict] or ''}</td>" for verdict in shown)
+        + "</tr>"
+        for key, found in counts.items()
+    )
+    return (
+        '<div class="tl-scroll" style="overflow-x:auto"><table class="tl-scoreboard">'
+        f"<thead><tr><th>{name}</th><th>claims</th>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table></div>"
+    )

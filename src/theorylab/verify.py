@@ -22,6 +22,8 @@ FOLDER_VARIABLE = "THEORYLAB_RECORDS"
 LONGEST_TIMEOUT = 1e7
 """Seconds; the timers of the operating system take no infinite ones."""
 
+RECORDS_VARIABLE = "THEORYLAB_RECORDS"
+
 
 class VerificationInterrupted(KeyboardInterrupt):
     """Ctrl-C during a verification; ``records`` holds what was finished."""
@@ -96,6 +98,8 @@ def verify(
     """
     if records is None and os.environ.get(FOLDER_VARIABLE):
         records, resume = os.environ[FOLDER_VARIABLE], True
+    if records is None and (shared := os.environ.get(RECORDS_VARIABLE)):
+        records, resume = shared, True
     _check_options(workers, timeout, records, resume)
     run = Run(scale, check_device(device), seed)
     chosen = claims(selection)
