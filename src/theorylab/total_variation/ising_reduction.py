@@ -315,13 +315,13 @@ class GapInstance:
         """N."""
         return self.model.n
 
-    def pair(self) -> tuple[RationalIsing, RationalIsing]:
-        r"""The model and a strong downward tilt of it at v.
+    def pair(self, delta: Any = GAP_DELTA) -> tuple[RationalIsing, RationalIsing]:
+        r"""The model and a downward tilt of it at v that loses at most ``delta``.
 
-        Their distance lies in :math:`[\frac9{10}p, p]` with :math:`p = \mu(x_v=1)`: at most 1/3 if
-        :math:`\alpha(G)\ge c` and at least 2/3 if not (for N ≥ 2).
+        Their distance lies in :math:`[(1-\delta)p, p]` with :math:`p = \mu(x_v=1)`; by default at
+        most 1/3 if :math:`\alpha(G)\ge c` and at least 2/3 if not.
         """
-        factor = tilt_factor(self.model, self.vertex, GAP_DELTA)
+        factor = tilt_factor(self.model, self.vertex, delta)
         return self.model, self.model.tilt(self.vertex, 1 / factor)
 
 

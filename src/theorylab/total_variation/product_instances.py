@@ -66,12 +66,13 @@ def shifted_fair_coins(n: int, shift: Fraction) -> tuple[Rows, Rows]:
 
 
 def rare_coins(n: int, scale: Fraction) -> tuple[Rows, Rows]:
-    """Coins that succeed with probabilities of order ``scale``, twice as often under every third Q.
+    """Coins that succeed with probabilities of order ``scale``; under Q every third half as often.
 
-    The distance is of order ``n * scale``: the regime in which sampling from P sees nothing.
+    The others succeed a tenth more often under Q, so that the point without any success favours Q
+    and the distance, of order ``n * scale``, sits in events that draws of P hardly ever show.
     """
     p = [scale * Fraction(j % 5 + 1, 5) for j in range(n)]
-    q = [x * (2 if j % 3 == 0 else Fraction(9, 10)) for j, x in enumerate(p)]
+    q = [x * Fraction(*((1, 2) if j % 3 == 0 else (11, 10))) for j, x in enumerate(p)]
     return [(1 - x, x) for x in p], [(1 - x, x) for x in q]
 
 

@@ -213,3 +213,30 @@ def _log_ratios(tables: FloatTables) -> Array:
     x = np.divide(tables.difference, tables.p, out=np.zeros_like(tables.p), where=seen)
     with np.errstate(divide="ignore"):
         return np.log1p(x)
+
+
+def plain_monte_carlo(P: Any, Q: Any, draws: int, rng: np.random.Generator) -> float:
+    r"""The obvious estimate, :math:`E_P \max(0, 1 - Q(x)/P(x))` from draws of P.
+
+    It sees nothing when P and Q differ in rare events only; kept for comparison.
+
+    Parameters
+    ----------
+    P, Q : sequence of rows
+        As for ``tv_product_fpras``.
+    draws : int
+        Number of samples, positive.
+    rng : numpy.random.Generator
+    """
+    if draws < 1:
+        raise ValueError(f"draws must be at least 1, got {draws}")
+    tables = rounded_pair(P, Q).floats
+    cumulative, log_ratios = _cumulative(tables.p), _log_ratios(tables)
+    size = max(1, BLOCK_ENTRIES // max(1, len(cumulative)))
+    total = 0.0
+    for start in range(0, draws, size):
+        uniform = rng.random((min(size, draws - start), len(cumulative), 1))
+        x = (uniform >= cumulative[:, :-1]).sum(axis=2)
+        log_ratio = np.take_along_axis(log_ratios, x.T, axis=1).sum(axis=0)
+        total += float(-np.expm1(np.minimum(0.0, log_ratio)).sum())
+    return total / draws
