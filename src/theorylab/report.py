@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 import re
-import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from theorylab.claims import Claim, Selection, claims, find_claim
-from theorylab.findings import EVIDENCE, Finding, Verdict
+from theorylab.findings import Finding, Verdict
 from theorylab.records import ControlRecord, Record, last_line
 from theorylab.verify import verify
 
@@ -39,7 +38,8 @@ def badge(verdict: Verdict) -> str:
     return f'<span class="tl-verdict tl-{verdict}" style="{style}">{verdict}</span>'
 
 
-def _controls_text(record: Record) -> str:
+def controls_text(record: Record) -> str:
+    """How many of the controls came out as they must."""
     as_they_must = sum(control.as_it_must for control in record.controls)
     return f"{as_they_must} of {len(record.controls)}" if record.controls else "–"
 
@@ -56,24 +56,30 @@ def _margin_text(finding: Finding | None) -> str:
 
 def _shortened(error: str) -> str:
     """What was raised, at a length that fits a table."""
-    return textwrap.shorten(last_line(error), width=LONGEST_CELL, placeholder=" …")
+    line = last_line(error)
+    return line if len(line) <= LONGEST_CELL else f"{line[: LONGEST_CELL - 2]} …"
+
+
+def row_text(record: Record) -> str:
+    """What was found, in one cell: the finding, or the last line of the error."""
+    return _shortened(record.error) if record.error else _finding_text(record.finding)
 
 
 def _row(record: Record) -> list[str]:
-    finding = _shortened(record.error) if record.error else _finding_text(record.finding)
     return [
         record.claim,
         record.evidence,
-        finding,
+        row_text(record),
         _margin_text(record.finding),
-        _controls_text(record),
+        controls_text(record),
     ]
 
 
 _HEADER = ["claim", "evidence", "found", "margin", "controls as they must be", "verdict"]
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of equal length as text in columns."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -105,7 +111,7 @@ class Ledger:
 
     def __repr__(self) -> str:
         rows = [_HEADER, *([*_row(r), self._verdict_text(r)] for r in self.records)]
-        return f"{_aligned(rows)}\n{summary(self.records)}"
+        return f"{aligned(rows)}\n{summary(self.records)}"
 
     @staticmethod
     def _verdict_text(record: Record) -> str:
@@ -189,7 +195,7 @@ class Card:
             return "\n".join([*lines, *names, "no record yet"])
         rows = [list(row) for row in self._rows(self.record)]
         verdict = Ledger._verdict_text(self.record)
-        return "\n".join([*lines, _aligned(rows), *self._error_lines(), f"verdict: {verdict}"])
+        return "\n".join([*lines, aligned(rows), *self._error_lines(), f"verdict: {verdict}"])
 
     def _error_lines(self) -> list[str]:
         return [self.record.error.strip()] if self.record is not None and self.record.error else []
@@ -202,18 +208,50 @@ class Card:
         return rows or [("finding", "–", "", "")]
 
     def _repr_markdown_(self) -> str:
-        statement = self.claim.statement.strip()
-        origin = f"*{_escape(str(self.claim.source))}* · {self.claim.evidence} evidence"
+        """Markdown inside one ``div``: it carries the anchor that ledger and graph link to."""
+        verdict = "unrun" if self.record is None else str(self.record.verdict)
+        parts = [
+            f'<div class="tl-claim tl-claim-{verdict}" id="{anchor(self.claim.id)}">',
+            f"**`{self.claim.id}`** {self._verdict_markdown()}",
+            self.claim.statement.strip(),
+            *self._table_markdown(),
+            *(f"```text\n{line}\n```" for line in self._error_lines()),
+            self._origin_markdown(),
+            "</div>",
+        ]
+        return "\n\n".join(parts)
+
+    def _verdict_markdown(self) -> str:
         if self.record is None:
-            return f"**`{self.claim.id}`** {statement}\n\n{origin} · not yet run"
+            return "not yet run"
         note = "" if self.record.as_expected else f" (expected {self.record.expected})"
-        head = f"**`{self.claim.id}`** {badge(self.record.verdict)}{note}"
-        table = ["| | found | | margin |", "| --- | --- | --- | --- |"]
-        for name, measured, predicted, margin in self._rows(self.record):
-            cells = (name, measured, predicted, margin)
-            table.append("| " + " | ".join(_escape(cell) for cell in cells) + " |")
-        error = "".join(_fenced(text) for text in self._error_lines())
-        return f"{head}\n\n{statement}\n\n{origin}\n\n" + "\n".join(table) + "\n" + error
+        return badge(self.record.verdict) + note
+
+    def _table_markdown(self) -> list[str]:
+        if self.record is None:
+            return []
+        rows = ["| | found | | margin |", "| --- | --- | --- | --- |"]
+        rows += ["| " + " | ".join(map(_escape, row)) + " |" for row in self._rows(self.record)]
+        return ["\n".join(rows)]
+
+    def _origin_markdown(self) -> str:
+        source = f'<span class="tl-source">*{_escape(str(self.claim.source))}*</span>'
+        parts = [source, f"{self.claim.evidence} evidence"]
+        if self.claim.uses:
+            parts.append("rests on " + ", ".join(map(link, self.claim.uses)))
+        parts.append(f"`theorylab verify {self.claim.id}`")
+        return " · ".join(parts)
+
+
+def anchor(claim_id: str) -> str:
+    """The HTML id of a claim's card in its chapter."""
+    return claim_id.replace(".", "-").replace("_", "-")
+
+
+def link(claim_id: str) -> str:
+    """HTML link to a claim's card, from any page of its folder."""
+    slug, short = claim_id.split(".", 1)
+    return f'<a href="{slug}.html#{anchor(claim_id)}"><code>{html.escape(short)}</code></a>'
 
 
 def _escape(text: str) -> str:
@@ -267,56 +305,6 @@ def anchor(claim_id: str) -> str:
     return claim_id.replace(".", "-").replace("_", "-")
 
 
-@dataclass(frozen=True)
-class LedgerPage:
-    """Every claim of the book in one table that a reader can sort and filter."""
-
-    records: tuple[Record, ...]
-
-    def __repr__(self) -> str:
-        return repr(Ledger(self.records))
-
-    def _repr_html_(self) -> str:
-        columns = ("claim", "chapter", "evidence", "source", "found", "controls", "verdict")
-        head = "".join(f"<th>{name}</th>" for name in columns)
-        body = "\n".join(self._row(record) for record in self.records)
-        choices = self._choice("evidence", 2, EVIDENCE) + self._choice(
-            "verdict", 6, map(str, Verdict)
-        )
-        return (
-            '<div class="tl-ledger-page"><div class="tl-controls">'
-            '<input type="search" aria-label="Filter the claims" placeholder="filter">'
-            f'{choices}</div><p class="tl-count" aria-live="polite"></p>'
-            '<div class="tl-scroll"><table class="tl-ledger tl-sortable">'
-            f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div></div>"
-        )
-
-    @staticmethod
-    def _choice(name: str, column: int, values: Iterable[str]) -> str:
-        options = "".join(f"<option>{value}</option>" for value in values)
-        return (
-            f'<select aria-label="{name}" data-column="{column}">'
-            f'<option value="">any {name}</option>{options}</select>'
-        )
-
-    @staticmethod
-    def _row(record: Record) -> str:
-        slug, name = record.claim.split(".", 1)
-        link = f'<a href="{slug}.html#{anchor(record.claim)}"><code>{html.escape(name)}</code></a>'
-        found = _last_line(record.error) if record.error else _finding_text(record.finding)
-        cells = [
-            link,
-            f'<a href="{slug}.html">{slug}</a>',
-            record.evidence,
-            html.escape(str(find_claim(record.claim).source)),
-            html.escape(found),
-            _controls_text(record),
-            badge(record.verdict),
-        ]
-        row = "".join(f"<td>{cell}</td>" for cell in cells)
-        return f'<tr id="{anchor(record.claim)}">{row}</tr>'
-
-
 def to_json(records: Iterable[Record]) -> str:
     """Records as a JSON document."""
     return json.dumps([record.to_json() for record in records], indent=1, ensure_ascii=False)
@@ -364,72 +352,3 @@ def to_junit(records: Iterable[Record]) -> str:
 def _printable(text: str) -> str:
     """Text without the characters that XML 1.0 forbids."""
     return re.sub("[^\t\n\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "�", text)
-
-
-@dataclass(frozen=True)
-class Scoreboard:
-    """How many claims, by evidence and verdict."""
-
-    records: tuple[Record, ...]
-
-    def counts(self) -> dict[str, Counter[Verdict]]:
-        """Verdicts per kind of evidence."""
-        found: dict[str, Counter[Verdict]] = {kind: Counter() for kind in EVIDENCE}
-        for record in self.records:
-            found.setdefault(record.evidence, Counter())[record.verdict] += 1
-        return found
-
-    def __repr__(self) -> str:
-        rows = [["evidence", "claims", "verified"]]
-        for kind, counts in self.counts().items():
-            rows.append([kind, str(counts.total()), str(counts[Verdict.VERIFIED])])
-        return f"{_aligned(rows)}\n{summary(self.records)}"
-
-    def _repr_html_(self) -> str:
-        table = _counts_table("evidence", self.counts())
-        return f"{table}<p>{html.escape(summary(self.records))}</p>"
-
-    def chapters(self) -> ChapterTable:
-        """The same records, counted by chapter."""
-        return ChapterTable(self.records)
-
-
-@dataclass(frozen=True)
-class ChapterTable:
-    """How many claims each chapter has, and how many of them have which verdict."""
-
-    records: tuple[Record, ...]
-
-    def counts(self) -> dict[str, Counter[Verdict]]:
-        """Verdicts per chapter."""
-        found: dict[str, Counter[Verdict]] = {}
-        for record in self.records:
-            found.setdefault(record.slug, Counter())[record.verdict] += 1
-        return found
-
-    def __repr__(self) -> str:
-        rows = [["chapter", "claims", "verified"]]
-        for slug, counts in self.counts().items():
-            rows.append([slug, str(counts.total()), str(counts[Verdict.VERIFIED])])
-        return _aligned(rows)
-
-    def _repr_html_(self) -> str:
-        links = {slug: f'<a href="{slug}.html">{slug}</a>' for slug in self.counts()}
-        return _counts_table("chapter", {links[s]: c for s, c in self.counts().items()})
-
-
-def _counts_table(name: str, counts: dict[str, Counter[Verdict]]) -> str:
-    """Verdicts that occur as columns, one row per key; keys are HTML."""
-    shown = [verdict for verdict in Verdict if any(c[verdict] for c in counts.values())]
-    head = "".join(f"<th>{badge(verdict)}</th>" for verdict in shown)
-    body = "".join(
-        f"<tr><td>{key}</td><td>{found.total()}</td>"
-        + "".join(f"<td>{found[verdict] or ''}</td>" for verdict in shown)
-        + "</tr>"
-        for key, found in counts.items()
-    )
-    return (
-        '<div class="tl-scroll" style="overflow-x:auto"><table class="tl-scoreboard">'
-        f"<thead><tr><th>{name}</th><th>claims</th>{head}</tr></thead>"
-        f"<tbody>{body}</tbody></table></div>"
-    )
