@@ -300,11 +300,6 @@ def show(claim_id: str, records: Iterable[Record] | None = None) -> Card:
     return Card(claim, next((record for record in found if record.claim == claim_id), None))
 
 
-def anchor(claim_id: str) -> str:
-    """Name of the claim's section in its chapter."""
-    return claim_id.replace(".", "-").replace("_", "-")
-
-
 def to_json(records: Iterable[Record]) -> str:
     """Records as a JSON document."""
     return json.dumps([record.to_json() for record in records], indent=1, ensure_ascii=False)
