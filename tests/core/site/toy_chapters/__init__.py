@@ -1,0 +1,1 @@
+"""Chapters of another package than theorylab, for the tests of the core."""

@@ -1,0 +1,55 @@
+"""A quick claim, and claims that wait until the test lets them go."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from theorylab.claims import Source, claim
+from theorylab.findings import Equal, Finding
+from theorylab.run import Run
+from toy_chapters.traces import count, folder
+
+BOOK = Source("toy2025")
+
+
+def _wait(name: str) -> Finding:
+    """Leave the process id in ``<name>.pid``; return once there is a file ``go``."""
+    note = folder() / f"{name}.pid"
+    note.with_suffix(".part").write_text(str(os.getpid()), encoding="utf8")
+    note.with_suffix(".part").replace(note)
+    while not (folder() / "go").exists():
+        time.sleep(0.01)
+    return Equal(1, 1)
+
+
+def _broken(run: Run) -> Finding:
+    return Equal(1, 2)
+
+
+@claim("waiting.quick", statement="It is quick.", source=BOOK, evidence="exact")
+def quick(run: Run) -> Finding:
+    count("waiting.quick")
+    return Equal(1, 1)
+
+
+@claim("waiting.one", statement="It waits.", source=BOOK, evidence="exact")
+def one(run: Run) -> Finding:
+    count("waiting.one")
+    return _wait("one")
+
+
+@claim("waiting.two", statement="It waits.", source=BOOK, evidence="exact")
+def two(run: Run) -> Finding:
+    count("waiting.two")
+    return _wait("two")
+
+
+@claim("waiting.last", statement="It comes last.", source=BOOK, evidence="exact")
+def last(run: Run) -> Finding:
+    count("waiting.last")
+    return Equal(1, 1)
+
+
+for _claim in (quick, one, two, last):
+    _claim.control("broken")(_broken)
