@@ -215,7 +215,7 @@ class Card:
             f"**`{self.claim.id}`** {self._verdict_markdown()}",
             self.claim.statement.strip(),
             *self._table_markdown(),
-            *(f"```text\n{line}\n```" for line in self._error_lines()),
+            *map(_fenced, self._error_lines()),
             self._origin_markdown(),
             "</div>",
         ]
@@ -265,7 +265,7 @@ def _fenced(text: str) -> str:
     """A Markdown block of plain text, with a fence longer than any in it."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(longest + 1, 3)
-    return f"\n{fence}text\n{text}\n{fence}\n"
+    return f"{fence}text\n{text}\n{fence}"
 
 
 def _control_name(control: ControlRecord) -> str:

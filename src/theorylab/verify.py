@@ -17,12 +17,8 @@ from theorylab.run import Run, check_device
 from theorylab.schedulers import in_processes, on_cluster, serially
 
 FOLDER_VARIABLE = "THEORYLAB_RECORDS"
-
-
 LONGEST_TIMEOUT = 1e7
 """Seconds; the timers of the operating system take no infinite ones."""
-
-RECORDS_VARIABLE = "THEORYLAB_RECORDS"
 
 
 class VerificationInterrupted(KeyboardInterrupt):
@@ -98,8 +94,6 @@ def verify(
     """
     if records is None and os.environ.get(FOLDER_VARIABLE):
         records, resume = os.environ[FOLDER_VARIABLE], True
-    if records is None and (shared := os.environ.get(RECORDS_VARIABLE)):
-        records, resume = shared, True
     _check_options(workers, timeout, records, resume)
     run = Run(scale, check_device(device), seed)
     chosen = claims(selection)
