@@ -88,19 +88,20 @@ def compute(claim: Claim, run: Run, timeout: float | None = None) -> Record:
         before is kept.
     """
     run, start = run.for_claim(claim.id), time.perf_counter()
-    finding, controls, error = None, [], ""
+    finding, controls, error, place = None, [], "", ""
     try:
         with time_limit(timeout):
             finding = _find(claim.check, run, claim.evidence)
             if finding.judgement is not Judgement.PENDING:
                 for control in claim.controls:
+                    place = f"in the control {control.name!r}:\n"
                     found = _find(control.check, run, claim.evidence)
                     controls.append(ControlRecord(control.name, control.must_hold, found))
         verdict = _verdict(finding, controls)
     except KeyboardInterrupt:
         raise
     except BaseException:
-        verdict, error = Verdict.ERROR, traceback.format_exc()
+        verdict, error = Verdict.ERROR, place + traceback.format_exc()
     return Record(
         claim=claim.id,
         verdict=verdict,
