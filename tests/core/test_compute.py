@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import signal
 import threading
 import time
@@ -75,6 +74,7 @@ def test_the_verdict_of_check_and_controls(toy_claim, check, controls, positive,
         check=check,
         controls={str(i): control for i, control in enumerate(controls)},
         positive={f"+{i}": control for i, control in enumerate(positive)},
+        evidence="statistical",
     )
     record = compute(made, Run())
     assert record.verdict == verdict
@@ -91,6 +91,7 @@ def test_an_error_keeps_what_was_found_before(toy_claim):
     assert record.verdict == "error"
     assert record.finding == Equal(1, 1)
     assert [c.name for c in record.controls] == ["a"]
+    assert record.error.startswith("in the control 'b':\nTraceback")
     assert "ZeroDivisionError: in a control" in record.error
 
 
@@ -112,8 +113,7 @@ def test_a_claim_that_goes_wrong_is_an_error_with_its_traceback(toys, name, erro
     record = compute(find_claim(f"troubled.{name}"), Run())
     assert record.verdict == "error"
     assert error in record.error
-    assert record.error.startswith("Traceback (most recent call last)")
-    assert "troubled.py" in record.error or "must be" in record.error or "Finding" in record.error
+    assert "Traceback (most recent call last)" in record.error
     assert Record.from_json(record.to_json()) == record
 
 
@@ -158,9 +158,8 @@ def test_claim_and_control_see_the_same_draws(toy_claim):
     def shifted(run):
         return Close(run.rng("x").normal() + 1000, 0, atol=100)
 
-    record = compute(
-        toy_claim(check=draw, controls={"shifted": shifted}, evidence="certified"), Run()
-    )
+    made = toy_claim(check=draw, controls={"shifted": shifted}, evidence="certified")
+    record = compute(made, Run())
     assert record.controls[0].finding.measured == record.finding.measured + 1000
 
 
@@ -223,7 +222,7 @@ def test_outside_the_main_thread_there_is_no_time_limit(toy_claim):
 
 def test_findings_of_extreme_numbers_are_judged_without_an_error(toy_claim):
     def extreme(run):
-        return AtMost([10**400, -math.inf if False else -1e308], 10**401)
+        return AtMost([10**400, -1e308, 5e-324], 10**401)
 
     record = compute(toy_claim(check=extreme), Run())
     assert record.verdict == "verified"
