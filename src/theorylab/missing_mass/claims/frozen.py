@@ -187,9 +187,7 @@ def frozen_is_not_risk(run: Run) -> Finding:
             "largest |T_w - G| on its own sample": _distance_from_good_turing(),
             "24 cells, closed form": Close(half_weight, _ratios(_closed_form, 0.5), rtol=1e-10),
             "frozen score": _looks_better(_frozen_by_quadrature),
-            "extremes of T_1/2": Close(
-                [min(half_weight), max(half_weight)], [0.527, 0.708], atol=1e-3
-            ),
+            "uniform S = 100, n = 50 and 200": Close(half_weight[0:3:2], [0.527, 0.708], atol=5e-4),
             "mean ratio of a constant, w = 0": Close(
                 _mean(_ratios(_frozen_by_quadrature, 0.0)), 0.655, atol=1e-3
             ),
