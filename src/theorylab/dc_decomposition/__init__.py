@@ -4,25 +4,16 @@ from .activation import layerwise_decomposition
 from .complexes import (
     ArrangementComplex,
     BraidComplex,
-    BraidWall,
     Complex,
     PlaneFan,
     ProductComplex,
-    Ridge,
-    Wall,
 )
+from .decomposition import Certificate, Decomposition, EmptyDecomposition, pareto
 from .functions import CPWL, integrate, weights
-from .polyhedron import (
-    Certificate,
-    Decomposition,
-    DecompositionPolyhedron,
-    EmptyDecomposition,
-    HRepresentation,
-    decompose,
-    pareto,
-    reduce,
-)
+from .polyhedron import DecompositionPolyhedron, HRepresentation, decompose, reduce
 from .regularity import Regularity, regularity
+from .sums import direct_sum
+from .walls import BraidWall, Ridge, Wall
 from .weight_space import WeightSpace, weight_space
 
 __all__ = [
@@ -43,6 +34,7 @@ __all__ = [
     "Wall",
     "WeightSpace",
     "decompose",
+    "direct_sum",
     "integrate",
     "layerwise_decomposition",
     "pareto",

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from theorylab.exact import Polyhedron, Vector
 
 from .complexes import Complex, glue
+from .decomposition import Decomposition
 from .functions import CPWL, AffineMap
-from .polyhedron import Decomposition
 
 if TYPE_CHECKING:
     from .networks import ReLUNet
@@ -107,9 +107,7 @@ def _split_by_signs(region: _Region) -> list[_Region]:
     parts: list[tuple[Polyhedron, tuple[bool, ...]]] = [(region.cell, ())]
     for form in forms:
         parts = [
-            (piece, (*signs, active))
-            for cell, signs in parts
-            for piece, active in _cut(cell, form)
+            (piece, (*signs, active)) for cell, signs in parts for piece, active in _cut(cell, form)
         ]
     return [
         _Region(

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 PairWeights = Mapping[tuple[int, int], Rational]
 
 
-def modularity_weights(
-    graph: nx.Graph, nodes: Sequence[int]
-) -> dict[tuple[int, int], Fraction]:
+def modularity_weights(graph: nx.Graph, nodes: Sequence[int]) -> dict[tuple[int, int], Fraction]:
     r"""Modularity :math:`A_{ij}-k_ik_j/2m` between the chosen nodes, by their position.
 
     Parameters

@@ -57,6 +57,12 @@ def six_planes() -> tuple[ArrangementComplex, CPWL]:
     return planes, CPWL.from_terms(planes, terms)
 
 
+def five_planes() -> ArrangementComplex:
+    """Central planes x, y, x+y, z, x+z: two triple lines, 18 cells, weights of dimension 7."""
+    normals = [(1, 0, 0), (0, 1, 0), (1, 1, 0), (0, 0, 1), (1, 0, 1)]
+    return Complex.from_arrangement([(normal, 0) for normal in normals])
+
+
 def twisted_triangles(diagonal: str = "Ab") -> Complex:
     """An irregular complex: a triangle twisted inside another one.
 

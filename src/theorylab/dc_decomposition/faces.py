@@ -8,7 +8,8 @@ from fractions import Fraction
 
 from theorylab.exact import Generators, Vector, generators
 
-from .polyhedron import Decomposition, DecompositionPolyhedron
+from .decomposition import Decomposition
+from .polyhedron import DecompositionPolyhedron
 
 
 @dataclass(frozen=True)
@@ -70,13 +71,13 @@ def _face(found: Generators, span: int) -> Face:
     count = len(found.vertices)
     return Face(
         tuple(v for k, v in enumerate(found.vertices) if span >> k & 1),
-        tuple(
-            tuple(map(Fraction, r)) for k, r in enumerate(found.rays) if span >> (count + k) & 1
-        ),
+        tuple(tuple(map(Fraction, r)) for k, r in enumerate(found.rays) if span >> (count + k) & 1),
     )
 
 
-def at(polyhedron: DecompositionPolyhedron, points: Sequence[Vector]) -> list[Decomposition]:
+def decompositions_at(
+    polyhedron: DecompositionPolyhedron, points: Sequence[Vector]
+) -> list[Decomposition]:
     """The decompositions with these coordinates t."""
     space = polyhedron.space
     return [

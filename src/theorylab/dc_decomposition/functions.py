@@ -16,7 +16,8 @@ from theorylab.exact import (
     rational_vector,
 )
 
-from .complexes import Affine, BraidComplex, Complex, Ridge
+from .complexes import BraidComplex, Complex
+from .walls import Affine, Ridge
 
 AffineMap = tuple[Vector, Fraction]
 Term = tuple[Scalar, Sequence[Affine]]
@@ -64,6 +65,11 @@ class CPWL:
         function._pieces = None
         function._weights = tuple(weights)
         return function
+
+    @classmethod
+    def from_weights(cls, complex: Complex, w: Sequence[Scalar]) -> CPWL:
+        """The function with these balanced weights that vanishes on cell 0; see ``integrate``."""
+        return integrate(complex, w)
 
     @classmethod
     def from_terms(
@@ -336,7 +342,7 @@ def integrate_along_tree(complex: Complex, w: Sequence[Rational]) -> list[Affine
     pieces: list[AffineMap] = [((Fraction(0),) * complex.n, Fraction(0))] * len(complex.cells)
     for index, parent, child in complex.spanning_tree:
         wall = complex.walls[index]
-        jump = w[index] if wall.P == parent else -w[index]
+        jump = w[index] if parent == wall.P else -w[index]
         slope, constant = pieces[parent]
         if jump:
             slope = tuple(a + jump * e if e else a for a, e in zip(slope, wall.eta, strict=True))

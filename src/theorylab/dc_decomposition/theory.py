@@ -52,4 +52,4 @@ def acyclic_orientations(n: int, edges: Iterable[tuple[int, int]]) -> int:
     graph.add_nodes_from(range(n))
     graph.add_edges_from(edges)
     polynomial = nx.chromatic_polynomial(graph)
-    return abs(int(polynomial.subs({symbol: -1 for symbol in polynomial.free_symbols})))
+    return abs(int(polynomial.subs(dict.fromkeys(polynomial.free_symbols, -1))))

@@ -12,7 +12,8 @@ from flint import fmpz_mat
 from theorylab.exact import IntVector, Rational, clear_denominators, null_space, primitive
 from theorylab.exact.matrices import null_space_with_free_columns
 
-from .complexes import Complex, Ridge
+from .complexes import Complex
+from .walls import Ridge
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class WeightSpace:
         for row, value in zip(self.rows, values, strict=True):
             if value:
                 for wall, scale in zip(row.walls, row.scales, strict=True):
-                    w[wall] = value * scale if scale != 1 else value
+                    w[wall] = Fraction(value) * scale
         return w
 
     def values_at(self, points: Sequence[Sequence[Rational]]) -> list[list[Fraction]]:
@@ -111,7 +112,10 @@ class WeightSpace:
         """Tell whether ``sum v_s w_s = 0`` for every balanced vector w."""
         totals = [Fraction(0)] * self.dim
         for row in self.rows:
-            factor = sum(v[wall] * scale for wall, scale in zip(row.walls, row.scales, strict=True))
+            factor = sum(
+                (v[wall] * scale for wall, scale in zip(row.walls, row.scales, strict=True)),
+                Fraction(0),
+            )
             if factor:
                 totals = [t + factor * a for t, a in zip(totals, row.form, strict=True)]
         return not any(totals)
@@ -229,7 +233,7 @@ def cycle_rows(complex: Complex) -> list[list[int]]:
     paths: list[dict[int, int]] = [{} for _ in complex.cells]
     in_tree = set()
     for index, parent, child in complex.spanning_tree:
-        sign = 1 if complex.walls[index].P == parent else -1
+        sign = 1 if parent == complex.walls[index].P else -1
         paths[child] = {**paths[parent], index: sign}
         in_tree.add(index)
     rows = []

@@ -15,7 +15,8 @@ from functools import cached_property
 
 import numpy as np
 import ppl
-from flint import fmpq_mat, fmpz_mat
+from flint import fmpz_mat
+from flint.flint_base.flint_base import flint_mat
 from scipy.optimize import linprog
 
 from .matrices import Rows, independent_rows, null_space
@@ -243,7 +244,7 @@ class InequalitySystem:
         return x, tuple(y)
 
 
-def _spread(solution: fmpq_mat, places: Sequence[int], length: int) -> Vector:
+def _spread(solution: flint_mat, places: Sequence[int], length: int) -> Vector:
     vector = [Fraction(0)] * length
     for place, (entry,) in zip(places, solution.tolist(), strict=True):
         vector[place] = Fraction(int(entry.p), int(entry.q))

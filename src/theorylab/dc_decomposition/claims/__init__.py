@@ -1,1 +1,5 @@
-from . import weights
+"""The claims of the chapter, by topic."""
+
+from . import families, polyhedra, regularity, weights
+
+__all__ = ["families", "polyhedra", "regularity", "weights"]

@@ -16,7 +16,7 @@ from theorylab.findings import AllHold, AtLeast, Equal, Finding
 from theorylab.run import Run
 
 from .. import theory
-from ..complexes import Complex, Ridge
+from ..complexes import Complex
 from ..examples import (
     median_of_three,
     moment_arrangement,
@@ -28,6 +28,7 @@ from ..examples import (
     twisted_triangles,
 )
 from ..functions import CPWL, AffineMap, integrate, integrate_along_tree
+from ..walls import Ridge
 from ..weight_space import cycle_rows, ridge_rows, weight_space
 
 Change = Callable[[Complex], Complex]
@@ -110,8 +111,8 @@ def _acceptance(run: Run) -> Finding:
 @claim(
     "dc_decomposition.balance",
     statement=(
-        r"A vector of weights on the walls of a complete polyhedral complex $\mathcal P$ belongs to "
-        r"a compatible continuous piecewise linear function, unique up to an affine one, if and "
+        r"A vector of weights on the walls of a complete polyhedral complex $\mathcal P$ belongs "
+        r"to a compatible continuous piecewise linear function, unique up to an affine one, if and "
         r"only if it is balanced at every ridge: $\sum_{\sigma\supset\tau}\pm w(\sigma)\eta_\sigma"
         r"=0$. Hence $\overline{\mathcal V}_{\mathcal P}\cong W_{\mathcal P}$."
     ),
@@ -203,8 +204,8 @@ def _unbalanced(run: Run) -> list[tuple[Complex, list[int]]]:
 @claim(
     "dc_decomposition.convex-sign",
     statement=(
-        r"A function $f$ compatible with $\mathcal P$ is convex if and only if $w_f(\sigma)\ge0$ on "
-        r"every wall."
+        r"A function $f$ compatible with $\mathcal P$ is convex if and only if $w_f(\sigma)\ge0$ "
+        r"on every wall."
     ),
     source=Source("brandenburg2025decomposition", "Proposition 3.3"),
     evidence="exact",
