@@ -13,9 +13,10 @@ from fractions import Fraction
 
 from theorylab.exact import IntVector, Vector, primitive
 
-from .complexes import Complex, PlaneFan, Ridge
+from .complexes import Complex, PlaneFan
 from .functions import CPWL, imbalance, transfer, unbalanced_ridge
-from .polyhedron import Decomposition
+from .walls import Ridge
+from .decomposition import Decomposition
 
 
 @dataclass(frozen=True)

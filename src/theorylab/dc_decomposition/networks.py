@@ -9,9 +9,10 @@ on one gadget,
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass
 from fractions import Fraction
+from functools import reduce
 from itertools import pairwise
 from typing import Protocol
 
@@ -20,6 +21,7 @@ from theorylab.exact import Rational, Scalar, Vector, primitive, rational_vector
 from .simplices import Affine, AffineLike, Simplex, essential_maps, rational_maps, signed_simplices
 
 Layer = tuple[tuple[Vector, ...], Vector]
+Terms = Mapping[Simplex, Rational]
 
 
 class RedundantMapsWarning(UserWarning):
@@ -222,7 +224,7 @@ def _pairing(simplex: Simplex, terms: Iterable[Simplex]) -> list[int]:
     return order + left
 
 
-def _simplex_maximum(
+def _term_maximum(
     wiring: _Wiring, leaves: Sequence[_Signal], depth: int
 ) -> tuple[_Signal | None, _Signal]:
     """The maximum as (neuron in layer ``depth`` if one is needed, rest in the layer below)."""
@@ -237,19 +239,20 @@ def _simplex_maximum(
     return wiring.relu(first.minus(second)), second
 
 
-def _simplex_sum(wiring: _Wiring, maps: Sequence[Affine], depth: int, shared: bool) -> _Signal:
-    """The maximum as the sum over signed simplices, in layer ``depth``.
+def _signed_sum(
+    wiring: _Wiring, maps: Sequence[Affine], terms: Terms, depth: int, shared: bool
+) -> _Signal:
+    """A signed sum of maxima, in layer ``depth``.
 
     One neuron per comparison; what a comparison leaves over is summed before it is carried, by
     two neurons or, where ``shared``, by the copies of the inputs that all groups use.
     """
-    terms = signed_simplices(maps, len(maps[0][0]))
     tops, rest = _Signal(depth, {}), _Signal(depth - 1, {})
-    for simplex, sign in terms.items():
-        leaves = [_input(maps[index]) for index in _pairing(simplex, terms)]
-        top, below = _simplex_maximum(wiring, leaves, depth)
-        tops = tops if top is None else tops.plus(top, sign)
-        rest = rest.plus(below, sign)
+    for term, factor in terms.items():
+        leaves = [_input(maps[index]) for index in _pairing(term, terms)]
+        top, below = _term_maximum(wiring, leaves, depth)
+        tops = tops if top is None else tops.plus(top, factor)
+        rest = rest.plus(below, factor)
     return tops.plus(wiring.lift(rest) if shared else wiring.carry(rest))
 
 
@@ -266,7 +269,10 @@ def _convex(wiring: _Wiring, maps: Sequence[Affine], group: int) -> _Signal:
     if depth == 0:
         return _input(maps[0])
     shared = depth == 1 and n < len(groups)
-    return wiring.tournament([_simplex_sum(wiring, part, depth, shared) for part in groups])
+    sums = [
+        _signed_sum(wiring, part, signed_simplices(part, n), depth, shared) for part in groups
+    ]
+    return wiring.tournament(sums)
 
 
 def max_tree(affines: Iterable[AffineLike], n: int) -> ReLUNet:
@@ -287,6 +293,37 @@ def max_tree(affines: Iterable[AffineLike], n: int) -> ReLUNet:
     return wiring.net(_convex(wiring, rational_maps(affines, n), 1))
 
 
+def signed_sum_net(affines: Iterable[AffineLike], terms: Terms, n: int) -> ReLUNet:
+    r"""Return the network of a signed sum :math:`\sum_\sigma c_\sigma\max_{i\in\sigma}\ell_i`.
+
+    Parameters
+    ----------
+    affines : sequence of (vector, scalar)
+        Maps ``a.x + b``.
+    terms : mapping of frozenset of int to scalar
+        Index sets with their coefficients.
+    n : int
+        Number of inputs.
+
+    Raises
+    ------
+    ValueError
+        If there is no term, a term is empty, or an index is out of range.
+    """
+    maps = rational_maps(affines, n)
+    for term in terms:
+        if not term or not all(0 <= index < len(maps) for index in term):
+            raise ValueError(f"term {set(term)} must be a nonempty set of indices < {len(maps)}")
+    if not terms:
+        raise ValueError("a signed sum needs at least one term")
+    depth = max(_rounds(len(term)) for term in terms)
+    wiring = _Wiring(n)
+    if depth == 0:
+        singles = [_Signal(0, {}).plus(_input(maps[min(t)]), c) for t, c in terms.items()]
+        return wiring.net(reduce(_Signal.plus, singles))
+    return share_neurons(wiring.net(_signed_sum(wiring, maps, terms, depth, shared=False)))
+
+
 def shallow_max(affines: Iterable[AffineLike], n: int) -> ReLUNet:
     r"""Return the network of a maximum with at most :math:`\lceil\log_2(n+1)\rceil` hidden layers.
 
@@ -298,7 +335,7 @@ def shallow_max(affines: Iterable[AffineLike], n: int) -> ReLUNet:
         If a map is redundant.
     """
     maps = rational_maps(affines, n)
-    return grouped_max(maps, n, max(len(maps), 2))
+    return signed_sum_net(maps, signed_simplices(maps, n), n)
 
 
 def grouped_max(affines: Iterable[AffineLike], n: int, group: int) -> ReLUNet:
