@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-MATHJAX_PARTS = ("tex-mml-chtml.js", "input", "output/chtml")
+MATHJAX_PARTS = ("tex-svg-full.js", "a11y", "sre/mathmaps")
+"""SVG output draws glyphs as paths: no font files, which browsers refuse to load from file://."""
 
 
 def copy_mathjax(static: Path) -> None:
-    """MathJax 3 with its fonts, from the package ``django-static-mathjax``."""
+    """MathJax 3, from the package ``django-static-mathjax``."""
     source = Path(str(files("mathjax"))) / "static" / "mathjax" / "es5"
     for part in MATHJAX_PARTS:
         target = static / "mathjax" / "es5" / part
+        target.parent.mkdir(parents=True, exist_ok=True)
         if (source / part).is_dir():
             shutil.copytree(source / part, target, dirs_exist_ok=True)
         else:
-            target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source / part, target)
 
 
@@ -38,7 +39,16 @@ def copy_assets(app: Sphinx, error: Exception | None) -> None:
         copy_plotly(static)
 
 
+def note_mathematics(app: Sphinx, doctree: Any) -> None:
+    """Load MathJax on pages whose only formulas stand in HTML that code has written."""
+    from docutils import nodes
+
+    if any('class="math ' in node.astext() for node in doctree.findall(nodes.raw)):
+        app.env.get_domain("math").data["has_equations"][app.env.docname] = True
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx."""
+    app.connect("doctree-read", note_mathematics)
     app.connect("build-finished", copy_assets)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

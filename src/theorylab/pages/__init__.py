@@ -1,0 +1,19 @@
+"""What the pages of the book show beside the chapters: scoreboard, cards, whole ledger, graph."""
+
+from theorylab.pages.cards import ChapterCards
+from theorylab.pages.graph import ClaimGraph
+from theorylab.pages.ledger import LedgerPage
+from theorylab.pages.notebooks import Chapter, Part, book_folder, chapters, parts
+from theorylab.pages.scoreboard import Scoreboard
+
+__all__ = [
+    "Chapter",
+    "ChapterCards",
+    "ClaimGraph",
+    "LedgerPage",
+    "Part",
+    "Scoreboard",
+    "book_folder",
+    "chapters",
+    "parts",
+]
