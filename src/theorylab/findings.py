@@ -378,7 +378,7 @@ class _Bounded(Finding):
         if is_exact((value, measured, bound)):
             return show(value)
         millionth = Fraction(max(abs(measured), abs(bound))) / 10**6
-        return _rounded(_as_float(value), _as_float(millionth))
+        return _rounded(value, _as_float(millionth))
 
     @property
     def measured_text(self) -> str:
@@ -391,9 +391,10 @@ class _Bounded(Finding):
 
     @property
     def margin_text(self) -> str:
-        slack, count = self._text(self._worst[0]), len(self._slacks())
-        exactness = ", exact" if is_exact((self.measured, self.bound, self.tolerance)) else ""
-        return f"slack {slack}{exactness}" + (f", worst of {count}" if count > 1 else "")
+        slack, count = self._worst[0], len(self._slacks())
+        all_exact = is_exact((self.measured, self.bound, self.tolerance))
+        text = f"{self._text(slack)}, exact" if all_exact else self._text(_as_float(slack))
+        return f"slack {text}" + (f", worst of {count}" if count > 1 else "")
 
 
 @dataclass(frozen=True)
