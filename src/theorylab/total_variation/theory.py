@@ -92,3 +92,21 @@ def satisfying_assignments(cube_points: int, excess: Fraction) -> Fraction:
         :math:`F(1/C)` for the law :math:`P(x) \propto` number of terms that x satisfies.
     """
     return cube_points - cube_points * excess
+
+
+def disjoint_terms_models(n: int, widths: list[int]) -> int:
+    r"""Number of models of a DNF whose terms share no variable.
+
+    .. math:: 2^n \Bigl(1 - \prod_i (1 - 2^{-w_i})\Bigr)
+
+    Parameters
+    ----------
+    n : int
+        Number of variables.
+    widths : list of int
+        Literals :math:`w_i` of every term, at most n together.
+    """
+    missed = Fraction(1)
+    for width in widths:
+        missed *= 1 - Fraction(1, 2**width)
+    return int(2**n * (1 - missed))

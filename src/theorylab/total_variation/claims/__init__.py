@@ -1,5 +1,5 @@
 """The chapter's claims, by topic; importing this package registers them."""
 
-from theorylab.total_variation.claims import ising, products
+from theorylab.total_variation.claims import mixtures, subcubes, models, ising, products  # noqa: I001 - book order
 
-__all__ = ["ising", "products"]
+__all__ = ["ising", "mixtures", "models", "products", "subcubes"]
