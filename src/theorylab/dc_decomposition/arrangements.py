@@ -50,10 +50,10 @@ def arrangement_cells(n: int, planes: Sequence[Hyperplane]) -> dict[int, Polyhed
         refined = {}
         for signs, cell in cells.items():
             side = cell.side(positive)
-            if side >= 0:
-                refined[signs | 1 << k] = cell if side else cell.cut(positive)
             if side <= 0:
                 refined[signs] = cell if side else cell.cut(negative)
+            if side >= 0:
+                refined[signs | 1 << k] = cell if side else cell.cut(positive)
         cells = refined
     return cells
 

@@ -23,9 +23,9 @@ from .ray_order import checked_rays
 from .walls import BraidWall, Hyperplane, Ridge, Wall, check_dimension, checked_form
 
 if TYPE_CHECKING:
+    from .balancing import WeightSpace
     from .functions import CPWL
     from .networks import ReLUNet
-    from .weight_space import WeightSpace
 
 
 class Complex:
@@ -88,7 +88,7 @@ class Complex:
     @cached_property
     def weight_space(self) -> WeightSpace:
         """The space of balanced weights, computed once."""
-        from .weight_space import weight_space
+        from .balancing import weight_space
 
         return weight_space(self)
 

@@ -81,9 +81,10 @@ class Decomposition:
         self._certificate = certificate
 
     @classmethod
-    def _checked(
+    def unchecked(
         cls, f: CPWL, w_g: Sequence[Fraction], certificate: Certificate | None = None
     ) -> Decomposition:
+        """Build from weights that are known to give convex parts."""
         decomposition = cls.__new__(cls)
         decomposition._f = f
         decomposition._w_g = tuple(w_g)
@@ -103,7 +104,7 @@ class Decomposition:
     @property
     def w_h(self) -> Vector:
         """Weights of h."""
-        return tuple(g - f for g, f in zip(self._w_g, self._f._weights, strict=True))
+        return tuple(g - f for g, f in zip(self._w_g, self._f.weights, strict=True))
 
     @property
     def certificate(self) -> Certificate | None:
@@ -113,7 +114,7 @@ class Decomposition:
     @cached_property
     def g(self) -> CPWL:
         """The convex minuend, zero on cell 0."""
-        return CPWL._from_balanced(self._f.complex, self._w_g)
+        return CPWL.unchecked(self._f.complex, self._w_g)
 
     @cached_property
     def h(self) -> CPWL:
@@ -135,7 +136,7 @@ class Decomposition:
             return NotImplemented
         return (
             self._f.complex is other._f.complex
-            and self._f._weights == other._f._weights
+            and self._f.weights == other._f.weights
             and self._w_g == other._w_g
         )
 

@@ -182,7 +182,7 @@ def random_function(complex: Complex, rng: np.random.Generator, size: int = 3) -
     """A function with a random integer combination of the balanced basis weights."""
     space = complex.weight_space
     factors = [int(c) for c in rng.integers(-size, size + 1, space.dim)]
-    return integrate(complex, space.combine(factors))
+    return integrate(complex, space.weights_at(factors))
 
 
 def random_convex(complex: Complex, rng: np.random.Generator, size: int = 2) -> CPWL:

@@ -58,7 +58,7 @@ class CPWL:
         self._weights = _kinks(complex, checked)
 
     @classmethod
-    def _from_balanced(cls, complex: Complex, weights: Sequence[Fraction]) -> CPWL:
+    def unchecked(cls, complex: Complex, weights: Sequence[Fraction]) -> CPWL:
         """Build from weights that are known to be balanced; pieces are integrated when needed."""
         function = cls.__new__(cls)
         function._complex = complex
@@ -242,7 +242,7 @@ def integrate(complex: Complex, w: Sequence[Scalar]) -> CPWL:
             f"the weights are not balanced around ridge {ridge}: "
             f"the jump is {imbalance(complex, complex.ridges[ridge], vector)}"
         )
-    return CPWL._from_balanced(complex, vector)
+    return CPWL.unchecked(complex, vector)
 
 
 def imbalance(complex: Complex, ridge: Ridge, w: Sequence[Rational]) -> Vector:

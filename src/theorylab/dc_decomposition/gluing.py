@@ -26,7 +26,7 @@ def walls_and_ridges(n: int, cells: Sequence[Polyhedron]) -> tuple[list[Wall], l
             raise ValueError(f"cell {number} is not full-dimensional in {n}-space")
     facets = _Facets(n, cells)
     walls, slots = facets.matched_walls()
-    _check_multiplicity(cells)
+    _check_overlap(cells, [0])
     return walls, _glued_ridges(facets, slots, walls)
 
 
@@ -51,6 +51,7 @@ class _Facets:
         for number, cell in enumerate(self.cells):
             joint = rank([*lines, *cell.lines], self.n)
             if len(cell.lines) != len(lines) or joint != len(lines):
+                _check_overlap(self.cells, range(len(self.cells)))
                 raise ValueError(
                     f"not face to face: cells 0 and {number} have different lineality spaces"
                 )
@@ -77,11 +78,9 @@ class _Facets:
 
     def _explain(self, ends: list[tuple[int, int]]) -> None:
         """Raise the error that says what is wrong with a facet that has not two cells."""
-        if len(ends) > 2:
-            raise ValueError(f"cells {[c for c, _ in ends]} overlap: they share one facet")
+        _check_overlap(self.cells, range(len(self.cells)))
         c, k = ends[0]
         normal, constant = self.forms[c][k]
-        _check_multiplicity(self.cells)
         for other, cell in enumerate(self.cells):
             if other != c:
                 contact = cell.intersection(self.cells[c]).face((normal, constant))
@@ -129,15 +128,16 @@ def _facet_set(
     return frozenset(on)
 
 
-def _check_multiplicity(cells: Sequence[Polyhedron]) -> None:
-    """Check that no other cell meets the interior of cell 0.
+def _check_overlap(cells: Sequence[Polyhedron], chosen: Sequence[int]) -> None:
+    """Check that the interiors of the chosen cells meet no other cell.
 
-    Cells glued facet to facet cover every generic point equally often, so one point decides.
+    Cells glued facet to facet cover every generic point equally often, so that one chosen cell
+    decides for all.
     """
-    centre = cells[0].interior_point()
-    for number, cell in enumerate(cells[1:], start=1):
-        if cell.contains(centre) and cell.intersection(cells[0]).dimension == cells[0].n:
-            raise ValueError(f"cells 0 and {number} overlap")
+    for number in chosen:
+        for other, cell in enumerate(cells):
+            if other != number and cell.intersection(cells[number]).dimension == cell.n:
+                raise ValueError(f"cells {number} and {other} overlap")
 
 
 def _glued_ridges(

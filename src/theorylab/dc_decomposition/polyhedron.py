@@ -29,6 +29,7 @@ from theorylab.exact import (
     generators,
     primitive,
     rank,
+    rational_vector,
 )
 
 from .complexes import Complex
@@ -70,7 +71,7 @@ class DecompositionPolyhedron:
         self.complex = complex
         self.f = f if f.complex is complex else transfer(f, complex)
         self.space = complex.weight_space
-        self._omega = self.space.row_values(self.f._weights)
+        self._omega = self.space.row_values(self.f.weights)
 
     @property
     def dim(self) -> int:
@@ -123,7 +124,10 @@ class DecompositionPolyhedron:
         EmptyDecomposition
             If there is no decomposition on this complex.
         """
-        return self._decompositions(self._generators(backend).vertices)
+        return [
+            Decomposition.unchecked(self.f, self.space.from_row_values(values))
+            for values in self.space.values_at(self._generators(backend).vertices)
+        ]
 
     def rays(self) -> list[CPWL]:
         """Return the extreme rays of the recession cone, the convex functions on the complex."""
@@ -132,18 +136,9 @@ class DecompositionPolyhedron:
             return []
         found = generators(rows, [0] * len(rows), self.dim)
         return [
-            CPWL._from_balanced(self.complex, self.space.from_row_values(values))
+            CPWL.unchecked(self.complex, self.space.from_row_values(values))
             for values in self.space.values_at(found.rays)
         ]
-
-    def _decompositions(self, points: Sequence[Vector]) -> list[Decomposition]:
-        return [self._from_values(values) for values in self.space.values_at(points)]
-
-    def _from_values(
-        self, values: Sequence[Fraction], certificate: Certificate | None = None
-    ) -> Decomposition:
-        w_g = self.space.from_row_values(values)
-        return Decomposition._checked(self.f, w_g, certificate)
 
     def _weights(self, g: Candidate) -> list[Fraction] | None:
         """Return balanced weights of the candidate on this complex, or None."""
@@ -151,16 +146,14 @@ class DecompositionPolyhedron:
             return list(g.w_g)
         if isinstance(g, CPWL):
             return (g if g.complex is self.complex else transfer(g, self.complex)).weights
-        w = [Fraction(entry) for entry in g]
-        if len(w) != len(self.complex.walls):
-            raise ValueError(f"{len(self.complex.walls)} weights are needed, got {len(w)}")
+        w = list(rational_vector(g, len(self.complex.walls), "weights"))
         return w if unbalanced_ridge(self.complex, w) is None else None
 
     def is_member(self, g: Candidate) -> bool:
         """Tell whether ``(g, g - f)`` is a decomposition; g a function or weights of one."""
         w = self._weights(g)
         return w is not None and all(
-            weight >= max(kink, 0) for weight, kink in zip(w, self.f._weights, strict=True)
+            weight >= max(kink, 0) for weight, kink in zip(w, self.f.weights, strict=True)
         )
 
     def _member_values(self, g: Candidate) -> list[Fraction]:
@@ -175,7 +168,8 @@ class DecompositionPolyhedron:
 
     def counts(self, g: Candidate) -> tuple[int, int]:
         """Return the numbers of pieces of g and of ``g - f``."""
-        return self._from_values(self._member_values(g)).counts
+        w_g = self.space.from_row_values(self._member_values(g))
+        return Decomposition.unchecked(self.f, w_g).counts
 
     def is_vertex(self, g: Candidate) -> bool:
         """Rank test: only 0 is balanced and vanishes wherever g or ``g - f`` has no kink."""
@@ -189,13 +183,18 @@ class DecompositionPolyhedron:
 
     def is_irreducible(self, g: Candidate) -> tuple[bool, Certificate]:
         r"""Decide :math:`\max\{\sum r: r\in W,\ 0\le r\le\min(w_g,w_h)\}=0` with proof."""
-        optimum, common = self._largest_common(self._member_values(g))
+        optimum = self._largest_common(self._member_values(g))
         if optimum.value == 0:
             return True, self._irreducible(optimum)
-        return False, Certificate("reducible", tuple(self.space.from_row_values(common)))
+        return False, Certificate("reducible", tuple(self.space.weights_at(optimum.x)))
 
-    def _largest_common(self, values: Sequence[Fraction]) -> tuple[Optimum, list[Fraction]]:
-        """Maximise the common convex part; return the optimum and its numbers on the rows."""
+    def common_part(self, g: Candidate) -> CPWL:
+        """Return a largest convex function that can be subtracted from g and from ``g - f``."""
+        optimum = self._largest_common(self._member_values(g))
+        return CPWL.unchecked(self.complex, self.space.weights_at(optimum.x))
+
+    def _largest_common(self, values: Sequence[Fraction]) -> Optimum:
+        """Maximise the common convex part; the optimum is minus the sum of its weights."""
         forms = [row.form for row in self.space.rows]
         upper = self._common(values)
         system = InequalitySystem(
@@ -206,7 +205,7 @@ class DecompositionPolyhedron:
         optimum = system.minimise([-total for total in self._total()])
         if not isinstance(optimum, Optimum):
             raise ArithmeticError("the common convex part must be bounded")
-        return optimum, self.space.values_at([optimum.x])[0]
+        return optimum
 
     def _total(self) -> list[int]:
         """The form t -> sum of all weights."""
@@ -230,12 +229,21 @@ class DecompositionPolyhedron:
 
         The certificate of the result proves that it is irreducible.
         """
-        values = self._member_values(g)
-        _, common = self._largest_common(values)
-        start = [value - r for value, r in zip(values, common, strict=True)]
-        t = self.space.coordinates(self.space.from_row_values(start))
-        vertex = self._from_values(self.space.values_at([self._system.to_vertex(t or ())])[0])
-        return Decomposition._checked(self.f, vertex.w_g, self.is_irreducible(vertex)[1])
+        start = self.space.coordinates(self.without_common_part(g).w_g)
+        vertex = self._system.to_vertex(start or ())
+        return self._irreducible_decomposition(self.space.weights_at(vertex))
+
+    def _irreducible_decomposition(self, w_g: Sequence[Fraction]) -> Decomposition:
+        irreducible, certificate = self.is_irreducible(w_g)
+        if not irreducible:
+            raise ArithmeticError("a convex function is left after the largest was subtracted")
+        return Decomposition.unchecked(self.f, w_g, certificate)
+
+    def without_common_part(self, g: Candidate) -> Decomposition:
+        """Subtract a largest common convex function: irreducible, not always a vertex."""
+        w_g = self.space.from_row_values(self._member_values(g))
+        rest = [w - r for w, r in zip(w_g, self.common_part(w_g).weights, strict=True)]
+        return self._irreducible_decomposition(rest)
 
     def unique(self) -> tuple[bool, list[Fraction]]:
         """Decide whether there is exactly one vertex.
@@ -252,7 +260,7 @@ class DecompositionPolyhedron:
         EmptyDecomposition
             If there is no decomposition on this complex.
         """
-        positive = [max(weight, Fraction(0)) for weight in self.f._weights]
+        positive = [max(weight, Fraction(0)) for weight in self.f.weights]
         if unbalanced_ridge(self.complex, positive) is None:
             return True, positive
         minima = self.space.from_row_values([self._minimum(row.form) for row in self.space.rows])
@@ -285,10 +293,7 @@ class DecompositionPolyhedron:
         ValueError
             If the cost is unbounded below or has the wrong length.
         """
-        prices = [Fraction(1)] * len(self.complex.walls) if cost is None else list(cost)
-        if len(prices) != len(self.complex.walls):
-            raise ValueError(f"{len(self.complex.walls)} costs are needed, got {len(prices)}")
-        objective = self._objective(prices)
+        objective = self._objective(self._prices(cost))
         answer = self._system.minimise(objective)
         if isinstance(answer, Infeasible):
             raise EmptyDecomposition(self._empty(answer))
@@ -296,8 +301,12 @@ class DecompositionPolyhedron:
             raise ValueError("the cost is unbounded below: some convex function has negative cost")
         vertex = self._system.to_vertex(answer.x, objective)
         y = self._on_walls(answer.multipliers)
-        values = self.space.values_at([vertex])[0]
-        return self._from_values(values, Certificate("optimal", y))
+        w_g = self.space.weights_at(vertex)
+        return Decomposition.unchecked(self.f, w_g, Certificate("optimal", y))
+
+    def _prices(self, cost: Sequence[Rational] | None) -> Vector:
+        count = len(self.complex.walls)
+        return (Fraction(1),) * count if cost is None else rational_vector(cost, count, "cost")
 
     def _objective(self, prices: Sequence[Rational]) -> list[Fraction]:
         objective = [Fraction(0)] * self.dim
@@ -343,7 +352,7 @@ class DecompositionPolyhedron:
         """
         v = certificate.vector
         if certificate.kind == "empty":
-            gain = sum(y * max(w, 0) for y, w in zip(v, self.f._weights, strict=True))
+            gain = sum(y * max(w, 0) for y, w in zip(v, self.f.weights, strict=True))
             return min(v) >= 0 and gain > 0 and self.space.is_annihilator(v)
         if g is None:
             raise ValueError(f"a certificate of kind {certificate.kind!r} speaks about a g")
@@ -361,10 +370,10 @@ class DecompositionPolyhedron:
         if vertex.certificate is None or vertex.certificate.kind != "optimal":
             raise ValueError("the decomposition carries no optimality certificate")
         y = vertex.certificate.vector
-        prices = [Fraction(1)] * len(y) if cost is None else list(cost)
+        prices = self._prices(cost)
         tight = all(
             w == max(kink, 0)
-            for multiplier, w, kink in zip(y, vertex.w_g, self.f._weights, strict=True)
+            for multiplier, w, kink in zip(y, vertex.w_g, self.f.weights, strict=True)
             if multiplier
         )
         rest = [c - multiplier for c, multiplier in zip(prices, y, strict=True)]
@@ -382,12 +391,8 @@ def reduce(decomposition: Decomposition) -> tuple[Decomposition, Certificate]:
         Proof that nothing more can be subtracted.
     """
     polyhedron = DecompositionPolyhedron(decomposition.f.complex, decomposition.f)
-    values = polyhedron._member_values(decomposition)
-    _, common = polyhedron._largest_common(values)
-    left = [value - r for value, r in zip(values, common, strict=True)]
-    reduced = polyhedron._from_values(left)
-    proof = polyhedron.is_irreducible(reduced)[1]
-    return Decomposition._checked(reduced.f, reduced.w_g, proof), proof
+    reduced = polyhedron.without_common_part(decomposition)
+    return reduced, polyhedron.is_irreducible(reduced)[1]
 
 
 def decompose(complex: Complex, f: CPWL) -> list[Decomposition]:
@@ -402,7 +407,7 @@ def decompose(complex: Complex, f: CPWL) -> list[Decomposition]:
         If there is no decomposition on this complex.
     """
     polyhedron = DecompositionPolyhedron(complex, f)
-    positive = [max(weight, Fraction(0)) for weight in polyhedron.f._weights]
+    positive = [max(weight, Fraction(0)) for weight in polyhedron.f.weights]
     if unbalanced_ridge(complex, positive) is None:
         return [Decomposition(polyhedron.f, positive)]
     return polyhedron.pareto()

@@ -29,7 +29,7 @@ from ..examples import (
 from ..faces import Face, all_faces, decompositions_at
 from ..functions import CPWL, transfer
 from ..polyhedron import DecompositionPolyhedron, HRepresentation
-from ..regularity import regularity
+from ..regular import regularity
 
 PAPER = "brandenburg2025decomposition"
 Describe = Callable[[DecompositionPolyhedron], HRepresentation]

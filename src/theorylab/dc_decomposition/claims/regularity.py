@@ -17,7 +17,7 @@ from ..examples import random_function, twisted_triangles
 from ..functions import CPWL
 from ..networks import ReLUNet
 from ..polyhedron import DecompositionPolyhedron
-from ..regularity import regularity
+from ..regular import regularity
 
 
 def _stiff_walls(complex: Complex) -> list[int]:

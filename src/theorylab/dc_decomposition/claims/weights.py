@@ -16,6 +16,7 @@ from theorylab.findings import AllHold, AtLeast, Equal, Finding
 from theorylab.run import Run
 
 from .. import theory
+from ..balancing import cycle_rows, ridge_rows, weight_space
 from ..complexes import Complex
 from ..examples import (
     median_of_three,
@@ -29,7 +30,6 @@ from ..examples import (
 )
 from ..functions import CPWL, AffineMap, integrate, integrate_along_tree
 from ..walls import Ridge
-from ..weight_space import cycle_rows, ridge_rows, weight_space
 
 Change = Callable[[Complex], Complex]
 

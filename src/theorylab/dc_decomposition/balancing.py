@@ -108,6 +108,10 @@ class WeightSpace:
             for values, (_, denominator) in zip(product, cleared, strict=True)
         ]
 
+    def weights_at(self, point: Sequence[Rational]) -> list[Fraction]:
+        """Return the weight vector with coordinates t, by rows."""
+        return self.from_row_values(self.values_at([point])[0])
+
     def is_annihilator(self, v: Sequence[Rational]) -> bool:
         """Tell whether ``sum v_s w_s = 0`` for every balanced vector w."""
         totals = [Fraction(0)] * self.dim
@@ -126,15 +130,7 @@ class WeightSpace:
             Fraction(w[self.classes[c][0]]) / row[c]
             for row, c in zip(self.class_basis, self.free_classes, strict=True)
         ]
-        return t if self.combine(t) == list(map(Fraction, w)) else None
-
-    def combine(self, t: Sequence[Rational]) -> list[Fraction]:
-        """Return the weight vector ``sum t_k basis[k]`` over all walls."""
-        by_class = [Fraction(0)] * len(self.classes)
-        for factor, row in zip(t, self.class_basis, strict=True):
-            if factor:
-                by_class = [w + factor * b if b else w for w, b in zip(by_class, row, strict=True)]
-        return [by_class[c] for c in self.class_of]
+        return t if self.weights_at(t) == list(map(Fraction, w)) else None
 
 
 def weight_space(complex: Complex) -> WeightSpace:

@@ -53,8 +53,7 @@ def regularity(complex: Complex) -> Regularity:
     if not isinstance(answer, Optimum):
         raise ArithmeticError("the regularity program is bounded by 1 and has the solution 0")
     if answer.value < 0:
-        values = space.values_at([answer.x[:-1]])[0]
-        witness = CPWL._from_balanced(complex, space.from_row_values(values))
+        witness = CPWL.unchecked(complex, space.weights_at(answer.x[:-1]))
         return Regularity(-answer.value, witness, ())
     y = [Fraction(0)] * len(complex.walls)
     for row, multiplier in zip(space.rows, answer.multipliers[:-1], strict=True):
