@@ -88,7 +88,7 @@ def test_terms_that_cancel_inside_a_cell_are_recognised() -> None:
     minus = linear((-1, 0))
     nothing = CPWL.from_terms(plane, [(1, [X, minus]), (-1, [minus, X, X])])
     assert nothing.pieces_on_cells == [((0, 0), 0)]
-    with pytest.raises(ValueError, match="not compatible.*cell 0"):
+    with pytest.raises(ValueError, match=r"not compatible.*cell 0"):
         CPWL.from_terms(plane, [(1, [X, minus])])
 
 
@@ -135,7 +135,7 @@ def test_the_tree_alone_does_not_notice() -> None:
 def test_discontinuous_pieces_are_refused() -> None:
     line = Complex.from_arrangement([((1, 0), 1)])
     for wrong in ([((0, 0), 0), ((1, 0), 0)], [((0, 0), 0), ((1, 1), -1)]):
-        with pytest.raises(ValueError, match="not continuous.*cells 0 and 1"):
+        with pytest.raises(ValueError, match=r"not continuous.*cells 0 and 1"):
             CPWL(line, wrong)
     with pytest.raises(ValueError, match="2 affine maps are needed"):
         CPWL(line, [((0, 0), 0)])

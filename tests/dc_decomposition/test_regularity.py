@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -31,7 +32,7 @@ def random_net(seed: int, inputs: int = 2) -> ReLUNet:
     return ReLUNet(
         [
             (rng.integers(-3, 4, (b, a)).tolist(), rng.integers(-3, 4, b).tolist())
-            for a, b in zip(widths, widths[1:], strict=False)
+            for a, b in pairwise(widths)
         ]
     )
 

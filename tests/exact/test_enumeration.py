@@ -47,7 +47,7 @@ def test_lines_are_refused(backend: str) -> None:
 
 
 def test_unknown_backends_are_named() -> None:
-    with pytest.raises(ValueError, match="'porta'.*ppl, cdd, lrs"):
+    with pytest.raises(ValueError, match=r"'porta'.*ppl, cdd, lrs"):
         generators([(1,)], [0], 1, "porta")
 
 
