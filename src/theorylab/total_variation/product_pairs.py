@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import lcm
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from theorylab.exact import rational_vector
 
 Row = tuple[Fraction, ...]
 Rows = tuple[Row, ...]
+IntegerRow = tuple[tuple[int, ...], tuple[int, ...], int]
+"""Weights of the letters of one coordinate under P and Q, and their common denominator."""
 ROW_SUM_TOLERANCE = Fraction(1, 10**9)
 
 
@@ -62,6 +65,11 @@ class ProductPair:
         return tuple(len(row) for row in self.p)
 
     @cached_property
+    def integers(self) -> tuple[IntegerRow, ...]:
+        """Both rows of each coordinate as integers over their common denominator."""
+        return tuple(map(_over_one_denominator, self.p, self.q))
+
+    @cached_property
     def differences(self) -> Rows:
         """``q - p``, letter by letter, before any rounding."""
         return tuple(
@@ -83,6 +91,14 @@ class ProductPair:
             _padded(self.differences),
             np.array([float(d) for d in self.marginal_distances]),
         )
+
+
+def _over_one_denominator(p_row: Row, q_row: Row) -> IntegerRow:
+    both = p_row + q_row
+    denominators = [entry.denominator for entry in both]
+    common = lcm(*denominators)
+    scaled = [e.numerator * (common // d) for e, d in zip(both, denominators, strict=True)]
+    return tuple(scaled[: len(p_row)]), tuple(scaled[len(p_row) :]), common
 
 
 def _padded(rows: Rows) -> NDArray[np.float64]:
@@ -108,7 +124,9 @@ def exact_pair(P: Any, Q: Any) -> ProductPair:
     ValueError
         For negative entries, rows that do not sum to 1, empty rows, or different spaces.
     """
-    return _on_one_space(_exact_rows(P, "P"), _exact_rows(Q, "Q"))
+    pair = _on_one_space(_exact_rows(P, "P"), _exact_rows(Q, "Q"))
+    _check_rows(pair)
+    return pair
 
 
 def rounded_pair(P: Any, Q: Any) -> ProductPair:
@@ -123,16 +141,20 @@ def rounded_pair(P: Any, Q: Any) -> ProductPair:
     ValueError
         As ``exact_pair``; also for NaN and infinity.
     """
-    return _on_one_space(_dyadic_rows(P, "P"), _dyadic_rows(Q, "Q"))
+    pair = _on_one_space(_dyadic_rows(P, "P"), _dyadic_rows(Q, "Q"))
+    _check_rows(pair)
+    return pair
 
 
 def _exact_rows(law: Any, name: str) -> Rows:
-    rows = [rational_vector(row, name=f"{name}[{j}]") for j, row in enumerate(_rows(law, name))]
-    for j, row in enumerate(rows):
-        _check_row(row, f"{name}[{j}]")
-        if sum(row) != 1:
-            raise ValueError(f"{name}[{j}] sums to {sum(row)}, not to 1; normalise the row")
-    return tuple(rows)
+    return tuple(
+        row if _is_exact(row) else rational_vector(row, name=f"{name}[{j}]")
+        for j, row in enumerate(_rows(law, name))
+    )
+
+
+def _is_exact(row: Any) -> bool:
+    return isinstance(row, tuple) and set(map(type, row)) == {Fraction}
 
 
 def _dyadic_rows(law: Any, name: str) -> Rows:
@@ -140,16 +162,14 @@ def _dyadic_rows(law: Any, name: str) -> Rows:
 
 
 def _dyadic_row(row: Any, name: str) -> Row:
-    found = rational_vector(row, name=name, rationalise=True)
-    _check_row(found, name)
-    total = sum(found)
-    if total == 1:
+    entries = tuple(row) if isinstance(row, Iterable) else row
+    found = rational_vector(entries, name=name, rationalise=True)
+    if not any(_is_float(entry) for entry in entries):
         return found
-    has_float = any(_is_float(entry) for entry in row)
-    if not has_float or abs(total - 1) > ROW_SUM_TOLERANCE:
-        raise ValueError(f"{name} sums to {float(total)!r}, not to 1; normalise the row")
     rest = 1 - sum(found[:-1], start=Fraction(0))
-    if rest < 0:
+    if abs(rest - found[-1]) > ROW_SUM_TOLERANCE:
+        raise ValueError(f"{name} sums to {float(sum(found))!r}, not to 1; normalise the row")
+    if rest < 0 <= found[-1]:
         raise ValueError(
             f"{name}: the letters before the last sum to more than 1 by {float(-rest)!r}; "
             "give exact fractions, or put the largest letter last"
@@ -175,12 +195,21 @@ def _rows(law: Any, name: str) -> Sequence[Any]:
     return list(law)
 
 
-def _check_row(row: Row, name: str) -> None:
+def _check_rows(pair: ProductPair) -> None:
+    for j, (p, q, common) in enumerate(pair.integers):
+        if sum(p) != common or min(p) < 0:
+            _refuse_row(pair.p[j], f"P[{j}]")
+        if sum(q) != common or min(q) < 0:
+            _refuse_row(pair.q[j], f"Q[{j}]")
+
+
+def _refuse_row(row: Row, name: str) -> None:
     if not row:
         raise ValueError(f"{name} is empty; every coordinate needs at least one letter")
     for letter, probability in enumerate(row):
         if probability < 0:
             raise ValueError(f"{name}[{letter}] is {probability}, a probability cannot be negative")
+    raise ValueError(f"{name} sums to {sum(row)}, not to 1; normalise the row")
 
 
 def _on_one_space(p: Rows, q: Rows) -> ProductPair:

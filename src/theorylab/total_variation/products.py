@@ -12,23 +12,35 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
-from math import comb, factorial, inf, lcm, prod
-from typing import Any, NamedTuple
+from math import comb, factorial, inf, prod
+from operator import mul
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from theorylab.total_variation.product_pairs import ProductPair, exact_pair
 
 POINT_LIMIT = 1 << 22
 """States that a method may visit before it refuses."""
 
-SMALL_SPACE = 1 << 10
-FEW_RATIOS = 1 << 14
-
 Atom = tuple[int, int]
-"""Weights of one point (or of all points of one ratio) under P and Q, over a common denominator."""
+"""Weights of one point, or of all points of one ratio, under P and Q over a common denominator."""
+
+Points = tuple[list[int], list[int]]
+"""Weights of many points under P and under Q."""
+
+Letters = TypeVar("Letters", bound=Sized)
+
+FEW_POINTS = 1 << 12
+RATIO_COST = 20
+TIE = 1e-15
+TIES_PER_POINT = 8
+SMALLEST_QUOTIENT = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,9 +111,16 @@ def tv_product_exact(P: Any, Q: Any, method: str = "auto") -> ExactDistance:
 
 
 def _cheapest(pair: ProductPair) -> str:
-    if prod(pair.alphabet_sizes) <= SMALL_SPACE:
-        return "enumeration"
-    return "grouped" if _grouped_states(pair) <= FEW_RATIOS else "meet"
+    """Grouped if its ratios, each dearer than a half-point, are fewer than the half-points."""
+    points = _half_points(pair)
+    if points > FEW_POINTS and RATIO_COST * _grouped_states(pair) < points:
+        return "grouped"
+    return "meet"
+
+
+def _half_points(pair: ProductPair) -> int:
+    left, right = _halves(pair.p)
+    return prod(map(len, left)) + prod(map(len, right))
 
 
 def _refuse(states: int, method: str) -> None:
@@ -113,37 +132,45 @@ def _refuse(states: int, method: str) -> None:
 
 
 def _integer_rows(pair: ProductPair) -> tuple[list[list[Atom]], int]:
-    """Letters of each coordinate as integer atoms, and the product of the denominators."""
-    rows, denominator = [], 1
-    for p_row, q_row in zip(pair.p, pair.q, strict=True):
-        common = lcm(*(entry.denominator for entry in (*p_row, *q_row)))
-        rows.append([(int(a * common), int(b * common)) for a, b in zip(p_row, q_row, strict=True)])
-        denominator *= common
-    return rows, denominator
+    """Letters of each coordinate that P may show, and the product of the denominators.
+
+    A point with P(x) = 0 adds nothing to ``max(0, P - Q)``.
+    """
+    rows = [[(a, b) for a, b in zip(p, q, strict=True) if a] for p, q, _ in pair.integers]
+    return rows, prod(common for _, _, common in pair.integers)
 
 
-def _points(rows: Sequence[Sequence[Atom]]) -> list[Atom]:
-    """Atoms of all points of a product space."""
-    atoms = [(1, 1)]
-    for row in rows:
-        atoms = [(a * c, b * d) for a, b in atoms for c, d in row]
-    return atoms
+def _points(rows: Sequence[Sequence[Atom]]) -> Points:
+    """Weights of all points of a product space under P and under Q."""
+    return (
+        _products([[a for a, _ in row] for row in rows]),
+        _products([[b for _, b in row] for row in rows]),
+    )
 
 
-def _excess(atoms: Sequence[Atom]) -> int:
+def _products(factors: Sequence[list[int]]) -> list[int]:
+    """All products of one entry from each list, halves first: few long multiplications."""
+    if len(factors) < 2:
+        return factors[0] if factors else [1]
+    middle = len(factors) // 2
+    left, right = _products(factors[:middle]), _products(factors[middle:])
+    return [a * b for a in left for b in right]
+
+
+def _excess(atoms: Iterable[Atom]) -> int:
     return sum(a - b for a, b in atoms if a > b)
 
 
 def _enumerate(pair: ProductPair) -> tuple[int, int]:
     _refuse(prod(pair.alphabet_sizes), "enumeration")
     rows, denominator = _integer_rows(pair)
-    return _excess(_points(rows)), denominator
+    return _excess(zip(*_points(rows), strict=True)), denominator
 
 
 def _grouped_states(pair: ProductPair) -> int:
     """Upper bound on the number of ratios: compositions, multiplied over groups."""
-    groups = Counter(zip(pair.p, pair.q, strict=True))
-    return prod(comb(m + len(p) - 1, len(p) - 1) for (p, _), m in groups.items())
+    groups = Counter(pair.integers)
+    return prod(comb(m + len(p) - 1, len(p) - 1) for (p, _, _), m in groups.items())
 
 
 def _grouped(pair: ProductPair) -> tuple[int, int]:
@@ -152,7 +179,7 @@ def _grouped(pair: ProductPair) -> tuple[int, int]:
     law: dict[Fraction, Atom] = {Fraction(1): (1, 1)}
     for row, multiplicity in Counter(tuple(row) for row in rows).items():
         law = _convolve(law, _power_law(row, multiplicity))
-    return _excess(list(law.values())), denominator
+    return _excess(law.values()), denominator
 
 
 def _convolve(left: dict[Fraction, Atom], right: list[tuple[Fraction, Atom]]) -> dict:
@@ -166,15 +193,11 @@ def _convolve(left: dict[Fraction, Atom], right: list[tuple[Fraction, Atom]]) ->
 
 
 def _power_law(row: Sequence[Atom], multiplicity: int) -> list[tuple[Fraction, Atom]]:
-    """Law of the likelihood ratio of ``multiplicity`` equal coordinates.
-
-    Letters that P never shows are left out: they add nothing to ``max(0, P - Q)``.
-    """
+    """Law of the likelihood ratio of ``multiplicity`` equal coordinates."""
     letters: dict[Fraction, Atom] = {}
     for a, b in row:
-        if a:
-            so_far = letters.get(Fraction(b, a), (0, 0))
-            letters[Fraction(b, a)] = (so_far[0] + a, so_far[1] + b)
+        so_far = letters.get(Fraction(b, a), (0, 0))
+        letters[Fraction(b, a)] = (so_far[0] + a, so_far[1] + b)
     ratios, atoms = list(letters), list(letters.values())
     law = []
     for counts in _compositions(multiplicity, len(atoms)):
@@ -204,38 +227,71 @@ def _meet(pair: ProductPair) -> tuple[int, int]:
     """
     rows, denominator = _integer_rows(pair)
     left_rows, right_rows = _halves(rows)
-    size = max(prod(map(len, left_rows)), prod(map(len, right_rows)))
-    _refuse(size, "meet")
-    left, right = _points(left_rows), [atom for atom in _points(right_rows) if atom[0]]
-    key = _order_key(max(b for _, b in left), max(a for a, _ in right))
-    right.sort(key=lambda atom: key(atom[1], atom[0]))
-    keys = [key(b, a) for a, b in right]
-    p_sums = [0, *accumulate(a for a, _ in right)]
-    q_sums = [0, *accumulate(b for _, b in right)]
-    total = 0
-    for a, b in left:
-        count = bisect_left(keys, key(a, b))
-        total += a * p_sums[count] - b * q_sums[count]
-    return total, denominator
+    _refuse(max(prod(map(len, left_rows)), prod(map(len, right_rows))), "meet")
+    left, right = _points(left_rows), _points(right_rows)
+    total = _meet_by_doubles(left, right)
+    return _meet_by_integers(left, right) if total is None else total, denominator
 
 
-def _order_key(*largest_denominators: int) -> Callable[[int, int], float | int]:
-    """Integer keys that order fractions exactly.
+def _meet_by_doubles(left: Points, right: Points) -> int | None:
+    """The sum with the ratios sorted as doubles, exact because near ties are settled apart.
+
+    A quotient of integers is rounded correctly, so quotients further apart than ``TIE``, relative
+    to their size, are in their true order. None if sorting integers is quicker or safer.
+    """
+    thresholds, ratios = _quotients(*left), _quotients(*reversed(right))
+    if thresholds is None or ratios is None:
+        return None
+    order = np.argsort(ratios)
+    ratios = ratios[order]
+    certain = np.searchsorted(ratios, thresholds * (1.0 - TIE), side="left")
+    possible = np.searchsorted(ratios, thresholds * (1.0 + TIE), side="right")
+    if (possible - certain).sum() > TIES_PER_POINT * len(thresholds):
+        return None
+    p, q = ([weights[k] for k in order.tolist()] for weights in right)
+    total = _sum_of_prefixes(left, (p, q), certain.tolist())
+    for k in np.flatnonzero(possible > certain).tolist():
+        near = range(certain[k], possible[k])
+        total += _excess((left[0][k] * p[j], left[1][k] * q[j]) for j in near)
+    return total
+
+
+def _quotients(numerators: list[int], denominators: list[int]) -> NDArray[np.float64] | None:
+    """Correctly rounded quotients, x/0 = inf; None if one leaves the range of normal doubles."""
+    try:
+        found = [a / b if b else inf for a, b in zip(numerators, denominators, strict=True)]
+    except OverflowError:
+        return None
+    quotients = np.array(found)
+    vanishing = np.flatnonzero(quotients < SMALLEST_QUOTIENT).tolist()
+    return None if any(numerators[k] for k in vanishing) else quotients
+
+
+def _meet_by_integers(left: Points, right: Points) -> int:
+    """The sum with the ratios sorted as integers.
 
     Two different fractions with denominators b, b' differ by at least 1/(b b'), so after scaling
     by a larger power of two their floors differ too.
     """
-    shift = 2 * max(largest_denominators).bit_length()
+    shift = 2 * max(max(left[1]), max(right[0])).bit_length()
+    ordered = sorted([((b << shift) // a, a, b) for a, b in zip(*right, strict=True)])
+    keys, p, q = map(list, zip(*ordered, strict=True))
+    counts = [
+        bisect_left(keys, (a << shift) // b) if b else len(keys) for a, b in zip(*left, strict=True)
+    ]
+    return _sum_of_prefixes(left, (p, q), counts)
 
-    def key(numerator: int, denominator: int) -> float | int:
-        return (numerator << shift) // denominator if denominator else inf
 
-    return key
+def _sum_of_prefixes(left: Points, right: Points, counts: list[int]) -> int:
+    """Sum over left points of aP - bQ with P, Q the sums of the first ``count`` right weights."""
+    p_sums, q_sums = ([0, *accumulate(weights)] for weights in right)
+    gain = sum(map(mul, left[0], map(p_sums.__getitem__, counts)))
+    return gain - sum(map(mul, left[1], map(q_sums.__getitem__, counts)))
 
 
-def _halves(rows: Sequence[list[Atom]]) -> tuple[list[list[Atom]], list[list[Atom]]]:
+def _halves(rows: Sequence[Letters]) -> tuple[list[Letters], list[Letters]]:
     """Coordinates in two groups with about equally many points, larger alphabets first."""
-    groups: tuple[list, list] = ([], [])
+    groups: tuple[list[Letters], list[Letters]] = ([], [])
     sizes = [1, 1]
     for row in sorted(rows, key=len, reverse=True):
         smaller = int(sizes[1] < sizes[0])
