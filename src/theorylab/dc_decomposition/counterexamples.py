@@ -56,9 +56,7 @@ def product_of_stars(sign: int = -1) -> Instance:
     second = [((0, 0, a, b), 0) for a, b in lines]
     complex = Complex.from_arrangement(first + second)
     left = phi3_terms((1, 0, 0, 0), (0, 1, 0, 0))
-    return complex, CPWL.from_terms(
-        complex, left + phi3_terms((0, 0, 1, 0), (0, 0, 0, 1), sign)
-    )
+    return complex, CPWL.from_terms(complex, left + phi3_terms((0, 0, 1, 0), (0, 0, 0, 1), sign))
 
 
 def two_centres() -> Instance:

@@ -14,9 +14,9 @@ from fractions import Fraction
 from theorylab.exact import IntVector, Vector, primitive
 
 from .complexes import Complex, PlaneFan
+from .decomposition import Decomposition
 from .functions import CPWL, imbalance, transfer, unbalanced_ridge
 from .walls import Ridge
-from .decomposition import Decomposition
 
 
 @dataclass(frozen=True)

@@ -146,9 +146,7 @@ def flag_law(sign: int) -> FlagLaw:
         counts = vertex_counts(sector_crossing(first, second), sign)
         g, h = counts.pop(("local", "local"))
         others = list(counts.values())
-        dominated += probability * any(
-            a <= g and b <= h and (a, b) != (g, h) for a, b in others
-        )
+        dominated += probability * any(a <= g and b <= h and (a, b) != (g, h) for a, b in others)
         strictly += probability * any(a < g and b < h for a, b in others)
         total += probability * any(a + b < g + h for a, b in others)
     return FlagLaw(dominated, strictly, total)

@@ -197,6 +197,20 @@ class _Wiring:
         return ReLUNet([_dense(layer, width) for layer, width in zip(rows, widths, strict=True)])
 
 
+class _SharedWiring(_Wiring):
+    """Layers in which equal signals have one neuron."""
+
+    def __init__(self, n: int) -> None:
+        super().__init__(n)
+        self.known: dict[tuple[int, frozenset, Fraction], _Signal] = {}
+
+    def relu(self, signal: _Signal) -> _Signal:
+        key = signal.level, frozenset(signal.weights.items()), signal.constant
+        if key not in self.known:
+            self.known[key] = super().relu(signal)
+        return self.known[key]
+
+
 def _dense(layer: Sequence[_Signal], width: int) -> Layer:
     zero = Fraction(0)
     matrix = tuple(tuple(s.weights.get(k, zero) for k in range(width)) for s in layer)
@@ -260,6 +274,14 @@ def _groups(maps: Sequence[Affine], group: int) -> list[list[Affine]]:
     return [list(maps[start : start + group]) for start in range(0, len(maps), group)]
 
 
+def group_terms(affines: Iterable[AffineLike], n: int) -> dict[Simplex, int]:
+    """Return the max-terms of a group: itself if it has at most n+1 maps, else signed simplices."""
+    maps = rational_maps(affines, n)
+    if len(maps) <= n + 1:
+        return {frozenset(range(len(maps))): 1}
+    return signed_simplices(maps, n)
+
+
 def _convex(wiring: _Wiring, maps: Sequence[Affine], group: int) -> _Signal:
     """Maxima of the groups by signed simplices, then a tournament among the groups."""
     if group == 1:
@@ -269,9 +291,7 @@ def _convex(wiring: _Wiring, maps: Sequence[Affine], group: int) -> _Signal:
     if depth == 0:
         return _input(maps[0])
     shared = depth == 1 and n < len(groups)
-    sums = [
-        _signed_sum(wiring, part, signed_simplices(part, n), depth, shared) for part in groups
-    ]
+    sums = [_signed_sum(wiring, part, group_terms(part, n), depth, shared) for part in groups]
     return wiring.tournament(sums)
 
 
@@ -317,7 +337,7 @@ def signed_sum_net(affines: Iterable[AffineLike], terms: Terms, n: int) -> ReLUN
     if not terms:
         raise ValueError("a signed sum needs at least one term")
     depth = max(_rounds(len(term)) for term in terms)
-    wiring = _Wiring(n)
+    wiring = _SharedWiring(n)
     if depth == 0:
         singles = [_Signal(0, {}).plus(_input(maps[min(t)]), c) for t, c in terms.items()]
         return wiring.net(reduce(_Signal.plus, singles))
@@ -348,7 +368,8 @@ def grouped_max(affines: Iterable[AffineLike], n: int, group: int) -> ReLUNet:
     Parameters
     ----------
     affines : sequence of (vector, scalar)
-        Maps ``a.x + b``; for ``group > 1`` each must be the strict maximum somewhere.
+        Maps ``a.x + b``; each must be the strict maximum somewhere within its group, unless the
+        group has at most n+1 maps.
     n : int
         Number of inputs.
     group : int
@@ -361,9 +382,10 @@ def grouped_max(affines: Iterable[AffineLike], n: int, group: int) -> ReLUNet:
     """
     if group < 1:
         raise ValueError(f"group must be a positive number of maps, got {group}")
-    wiring = _Wiring(n)
-    net = wiring.net(_convex(wiring, rational_maps(affines, n), group))
-    return net if group == 1 else share_neurons(net)
+    if group == 1:
+        return max_tree(affines, n)
+    wiring = _SharedWiring(n)
+    return share_neurons(wiring.net(_convex(wiring, rational_maps(affines, n), group)))
 
 
 def _without_redundant(affines: Iterable[AffineLike], n: int) -> list[Affine]:
@@ -411,7 +433,7 @@ def dc_net(decomposition: HasMaxForm, group: int = 1) -> ReLUNet:
         raise ValueError(f"group must be a positive number of maps, got {group}")
     g, h = decomposition.as_max()
     n = len(g[0][0])
-    wiring = _Wiring(n)
+    wiring = _Wiring(n) if group == 1 else _SharedWiring(n)
     parts = [_convex(wiring, _without_redundant(part, n), group) for part in (g, h)]
     depth = max(part.level for part in parts)
     first, second = (wiring.carry_to(depth, part) for part in parts)
@@ -448,6 +470,8 @@ def _merge_columns(layer: Layer, roles: Sequence[tuple[int | None, Fraction]], w
     for row, constant in zip(*layer, strict=True):
         merged = [Fraction(0)] * width
         for weight, (place, factor) in zip(row, roles, strict=True):
+            if not weight:
+                continue
             if place is None:
                 constant += weight * factor
             else:

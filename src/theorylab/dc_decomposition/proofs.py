@@ -132,14 +132,14 @@ class _IntegralNet:
     A positive factor passes through a rectifier, so every hidden row can be made integral.
     """
 
-    hidden: list[list[IntVector]]
-    output: IntVector
+    hidden: list[fmpz_mat]
+    output: fmpz_mat
     denominator: int
 
     @classmethod
     def of(cls, net: ReLUNet) -> _IntegralNet:
         factors: Sequence[Fraction] = [Fraction(1)] * net.n
-        layers: list[list[IntVector]] = []
+        layers: list[fmpz_mat] = []
         scales: list[int] = []
         for matrix, bias in net.layers:
             rows, scales = [], []
@@ -148,82 +148,90 @@ class _IntegralNet:
                 integers, common = clear_denominators((*scaled, constant))
                 rows.append(integers)
                 scales.append(common)
-            layers.append(rows)
+            layers.append(fmpz_mat([list(row) for row in rows]))
             factors = [Fraction(1, common) for common in scales]
-        return cls(layers[:-1], layers[-1][0], scales[0])
+        return cls(layers[:-1], layers[-1], scales[0])
 
 
-def _apply(rows: Sequence[IntVector], inputs: Sequence[IntVector]) -> list[IntVector]:
-    """Affine maps of x of the layer's inputs: rows times (inputs as maps of x, and 1)."""
+def _apply(weights: fmpz_mat, inputs: Sequence[IntVector]) -> list[IntVector]:
+    """Affine maps of x of the neurons' inputs: weights times (inputs as maps of x, and 1)."""
     width = len(inputs[0])
     constant = (0,) * (width - 1) + (1,)
     entries = [entry for row in (*inputs, constant) for entry in row]
-    weights = fmpz_mat(len(rows), len(rows[0]), [entry for row in rows for entry in row])
     product = weights * fmpz_mat(len(inputs) + 1, width, entries)
     return [tuple(int(entry) for entry in row) for row in product.tolist()]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A polyhedron with its generators in homogeneous integer coordinates."""
+
+    body: Polyhedron
+    generators: tuple[IntVector, ...]
+    lines: tuple[IntVector, ...]
+
+    @classmethod
+    def of(cls, body: Polyhedron) -> _Part:
+        points = [clear_denominators(point) for point in body.points]
+        rows = [(*entries, denominator) for entries, denominator in points]
+        rows += [(*ray, 0) for ray in body.rays]
+        return cls(body, tuple(rows), tuple((*line, 0) for line in body.lines))
+
+    def side(self, form: IntVector) -> int:
+        """+1 or -1 if the form has this sign on the whole part (zero counts as +1), else 0."""
+        if any(_dot(form, line) for line in self.lines):
+            return 0
+        values = [_dot(form, generator) for generator in self.generators]
+        if min(values) >= 0:
+            return 1
+        return -1 if max(values) <= 0 else 0
+
+    def halves(self, form: IntVector) -> tuple[_Part, _Part]:
+        """The parts where the form is nonnegative and where it is nonpositive."""
+        *vector, constant = form
+        opposite = [-entry for entry in vector]
+        return (
+            _Part.of(self.body.cut((vector, constant))),
+            _Part.of(self.body.cut((opposite, -constant))),
+        )
+
+
+def _dot(left: IntVector, right: IntVector) -> int:
+    return sum(a * b for a, b in zip(left, right, strict=True))
 
 
 def _linear_regions(net: _IntegralNet, cell: Polyhedron) -> Iterator[tuple[Polyhedron, Affine]]:
     """Full-dimensional parts of the cell with the affine map of the network on each."""
     identity = [tuple(int(j == k) for j in range(cell.n + 1)) for k in range(cell.n)]
-    waiting = [(cell, 0, identity)]
+    zero = (0,) * (cell.n + 1)
+    waiting = [(_Part.of(cell), 0, identity)]
     while waiting:
         region, level, inputs = waiting.pop()
         if level == len(net.hidden):
-            (row,) = _apply([net.output], inputs)
+            (row,) = _apply(net.output, inputs)
             scaled = tuple(Fraction(entry, net.denominator) for entry in row)
-            yield region, (scaled[:-1], scaled[-1])
+            yield region.body, (scaled[:-1], scaled[-1])
             continue
         forms = _apply(net.hidden[level], inputs)
-        for part, active in _parts(region, forms):
-            zero = (0,) * (cell.n + 1)
+        for part, active in _split(region, forms):
             rectified = [f if on else zero for f, on in zip(forms, active, strict=True)]
             waiting.append((part, level + 1, rectified))
 
 
-def _parts(
-    region: Polyhedron, forms: Sequence[IntVector]
-) -> list[tuple[Polyhedron, tuple[bool, ...]]]:
+def _split(region: _Part, forms: Sequence[IntVector]) -> list[tuple[_Part, tuple[bool, ...]]]:
     """Parts of the region on which every form has one sign, and which forms are nonnegative."""
-    parts: list[tuple[Polyhedron, tuple[bool, ...]]] = [(region, ())]
-    for row in forms:
-        form, opposite = (row[:-1], row[-1]), (tuple(-a for a in row[:-1]), -row[-1])
+    parts: list[tuple[_Part, tuple[bool, ...]]] = [(region, ())]
+    for form in forms:
         refined = []
         for part, active in parts:
-            side = _side(part, row)
-            if side == 0:
-                refined += [
-                    (part.cut(form), (*active, True)),
-                    (part.cut(opposite), (*active, False)),
-                ]
-            else:
+            side = part.side(form)
+            if side:
                 refined.append((part, (*active, side > 0)))
+            else:
+                above, below = part.halves(form)
+                refined += [(above, (*active, True)), (below, (*active, False))]
         parts = refined
     return parts
-
-
-def _side(part: Polyhedron, row: IntVector) -> int:
-    """+1 or -1 if the form has this sign on the whole part (zero counts as +1), else 0."""
-    vector, constant = row[:-1], row[-1]
-    signs = set()
-    for line in part.lines:
-        if _dot(vector, line):
-            return 0
-    for ray in part.rays:
-        signs.add(_sign(_dot(vector, ray)))
-    for point in part.points:
-        signs.add(_sign(_dot(vector, point) + constant))
-    if {1, -1} <= signs:
-        return 0
-    return -1 if -1 in signs else 1
-
-
-def _dot(left: Sequence[Rational], right: Sequence[Rational]) -> Rational:
-    return sum(a * b for a, b in zip(left, right, strict=True) if a)
-
-
-def _sign(value: Rational) -> int:
-    return (value > 0) - (value < 0)
 
 
 # --- proof by algebra -------------------------------------------------------------------------

@@ -226,9 +226,7 @@ def strict_baseline(n: int, values: SetFunctionLike) -> SubmodularPair:
     return SubmodularPair(n, {s: value + H[s] for s, value in F.items()}, H)
 
 
-def entropy_pair(
-    features: np.ndarray, labels: np.ndarray, digits: int = 6
-) -> SubmodularPair:
+def entropy_pair(features: np.ndarray, labels: np.ndarray, digits: int = 6) -> SubmodularPair:
     r"""Mutual information as the textbook difference of two submodular functions.
 
     .. math:: I(X_S;Y)=H(X_S)-H(X_S\mid Y)
