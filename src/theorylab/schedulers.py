@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import signal
 import tempfile
+import threading
+import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -48,10 +50,18 @@ def serially(claims: Sequence[Claim], run: Run, on_start: OnStart) -> Iterator[R
         yield compute(claim, run)
 
 
-def _prepare_worker() -> None:
+def _prepare_worker(parent: int) -> None:
     """Leave Ctrl-C, which reaches the whole process group, and standard output to the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.dup2(2, 1)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """End this process when its parent is gone: killed, it cannot tell its workers to stop."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
 
 
 def _worker_environment(workers: int) -> dict[str, str]:
@@ -69,6 +79,7 @@ class _Pool:
         self._executor: Any = ProcessPoolExecutor(
             max_workers=workers,
             initializer=_prepare_worker,
+            initargs=(os.getpid(),),
             env=_worker_environment(workers),
         )
         self._run, self._timeout, self._traces = run, timeout, traces

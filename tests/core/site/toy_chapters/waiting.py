@@ -33,10 +33,16 @@ def quick(run: Run) -> Finding:
     return Equal(1, 1)
 
 
+quick.control("broken")(_broken)
+
+
 @claim("waiting.one", statement="It waits.", source=BOOK, evidence="exact")
 def one(run: Run) -> Finding:
     count("waiting.one")
     return _wait("one")
+
+
+one.control("broken")(_broken)
 
 
 @claim("waiting.two", statement="It waits.", source=BOOK, evidence="exact")
@@ -45,11 +51,13 @@ def two(run: Run) -> Finding:
     return _wait("two")
 
 
+two.control("broken")(_broken)
+
+
 @claim("waiting.last", statement="It comes last.", source=BOOK, evidence="exact")
 def last(run: Run) -> Finding:
     count("waiting.last")
     return Equal(1, 1)
 
 
-for _claim in (quick, one, two, last):
-    _claim.control("broken")(_broken)
+last.control("broken")(_broken)
