@@ -50,6 +50,7 @@ Array = NDArray[np.float64]
 
 UNIT = 2.0**-53
 UNDERFLOW = 1e-290
+SMALLEST_DISTANCE = 1e-270
 LARGEST_RATIO = 10**300
 LOG_RANGE = 40.0
 FIRST_CELLS = 48
@@ -107,6 +108,8 @@ def tv_product_bracket(
     Returns
     -------
     Bracket
+        Where every coordinate distance is below ``SMALLEST_DISTANCE``, only the trivial interval
+        :math:`[\max d_i, \sum d_i]`.
 
     Raises
     ------
@@ -146,17 +149,26 @@ def bracket_of(
     pair: ProductPair, cells: int, upper_pass: Callable[..., tuple[float, float]] | None = None
 ) -> Bracket:
     """Bracket of a checked pair; ``upper_pass`` replaces the splitting pass (for controls)."""
-    if not any(pair.marginal_distances):
-        return Bracket(0.0, 0.0, cells, 0.0)
+    if max(pair.marginal_distances, default=0) < SMALLEST_DISTANCE:
+        return _marginal_bracket(pair, cells)
     letters = _Letters.of(pair)
     scale = 0.1 * max(float(pair.floats.distances.max()), hellinger_gap(pair.floats))
-    grid = ratio_grid(scale, cells)
+    grid = ratio_grid(scale, cells, letters.log_range())
     low, low_margin = merging_pass(letters, grid)
     high, high_margin = (upper_pass or splitting_pass)(letters, grid)
     largest = nextafter(float(pair.floats.distances.max()), 0.0)
     lower = max(nextafter(low - low_margin, -inf), largest)
     upper = min(nextafter(high + high_margin, inf), 1.0)
     return Bracket(lower, upper, cells, low_margin + high_margin)
+
+
+def _marginal_bracket(pair: ProductPair, cells: int) -> Bracket:
+    r""":math:`\max d_i \le d_{TV} \le \sum d_i`, where doubles end."""
+    largest = float(max(pair.marginal_distances, default=Fraction(0)))
+    total = sum(pair.marginal_distances, start=Fraction(0))
+    if not total:
+        return Bracket(0.0, 0.0, cells, 0.0)
+    return Bracket(max(0.0, nextafter(largest, -inf)), nextafter(float(total), inf), cells, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,6 +186,12 @@ class _Letters:
     ratio: Array
     excess: Array
     distances: Array
+
+    def log_range(self) -> float:
+        """No finite likelihood ratio of a point lies further from 1 than this, in logarithm."""
+        finite = self.excess > -1.0
+        logs = np.abs(np.log1p(np.where(finite, self.excess, 0.0)))
+        return min(LOG_RANGE, 1.01 * float(logs.max(axis=1).sum()))
 
     @classmethod
     def of(cls, pair: ProductPair) -> _Letters:
@@ -194,7 +212,7 @@ def _rounded(numerator: Fraction, denominator: Fraction) -> float:
     return top / bottom
 
 
-def ratio_grid(scale: float, cells: int) -> Array:
+def ratio_grid(scale: float, cells: int, log_range: float = LOG_RANGE) -> Array:
     r"""Excesses :math:`e^{s_0 \sinh u} - 1` for equally spaced u, with -1 and 0 among them.
 
     Parameters
@@ -202,9 +220,11 @@ def ratio_grid(scale: float, cells: int) -> Array:
     scale : float
         :math:`s_0 > 0`: the log-ratio at which equal spacing gives way to geometric growth.
     cells : int
-        Cells on either side of 0; the log-ratio runs to ``LOG_RANGE``.
+        Cells on either side of 0.
+    log_range : float
+        Largest log-ratio on the grid, or ``scale`` if that is larger.
     """
-    u = np.linspace(0.0, np.arcsinh(LOG_RANGE / scale), cells + 1)[1:]
+    u = np.linspace(0.0, np.arcsinh(max(log_range, scale) / scale), cells + 1)[1:]
     steps = scale * np.sinh(u)
     return np.unique(np.concatenate(([-1.0, 0.0], np.expm1(-steps), np.expm1(steps))))
 
