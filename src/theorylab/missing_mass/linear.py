@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -61,7 +61,8 @@ class Linear:
 
     def estimate(self, fp: Fingerprint) -> float:
         """Value on a sample, in double precision, neither clamped nor rounded."""
-        return float(self.c0) + float(self._sum(fp))
+        used = self._used(fp)
+        return float(self.c0) + sum(float(self.c[k - 1]) * m for k, m in used)
 
     def exact_estimate(self, fp: Fingerprint) -> Fraction:
         """Value on a sample as a Fraction.
@@ -72,12 +73,14 @@ class Linear:
             If a coefficient is a float.
         """
         self._need_exact()
-        return Fraction(self.c0) + Fraction(self._sum(fp))
+        used = self._used(fp)
+        return sum((Fraction(self.c[k - 1]) * m for k, m in used), start=Fraction(self.c0))
 
-    def _sum(self, fp: Fingerprint) -> Number:
+    def _used(self, fp: Fingerprint) -> Iterator[tuple[int, int]]:
+        """Orders of the sample that have a coefficient, with their frequencies."""
         K = len(self.c)
         pairs = zip(fp.orders, fp.frequencies, strict=True)
-        return sum((self.c[k - 1] * m for k, m in pairs if k <= K), start=Fraction(0))
+        return ((k, m) for k, m in pairs if k <= K)
 
     def _need_exact(self) -> None:
         if not self.exact:
@@ -187,6 +190,8 @@ def hypergeometric(j: int, k: int, n: int, prefix: int) -> Fraction:
 
 def _number(value: object) -> Number:
     """A Fraction for rationals, a finite float for the rest."""
+    if isinstance(value, Fraction):
+        return value
     if isinstance(value, (Rational, np.integer)):
         return Fraction(int(value) if isinstance(value, np.integer) else value)
     number = float(value)  # type: ignore[arg-type]
