@@ -297,24 +297,34 @@ def transfer(f: CPWL, complex: Complex) -> CPWL:
     return CPWL(complex, pieces)
 
 
+def regions(complex: Complex, w: Iterable[Rational]) -> list[list[int]]:
+    """Return the classes of cells joined across walls of weight zero."""
+    parent = _joined_cells(complex, w)
+    classes: dict[int, list[int]] = {}
+    for cell in range(len(parent)):
+        classes.setdefault(_root(parent, cell), []).append(cell)
+    return list(classes.values())
+
+
 def count_regions(complex: Complex, w: Iterable[Rational]) -> int:
     """Return the number of classes of cells joined across walls of weight zero."""
+    return sum(cell == root for cell, root in enumerate(_joined_cells(complex, w)))
+
+
+def _joined_cells(complex: Complex, w: Iterable[Rational]) -> list[int]:
+    """A union-find forest over the cells."""
     parent = list(range(len(complex.cells)))
-
-    def root(cell: int) -> int:
-        while parent[cell] != cell:
-            parent[cell] = parent[parent[cell]]
-            cell = parent[cell]
-        return cell
-
-    count = len(parent)
     for wall, weight in zip(complex.walls, w, strict=True):
         if not weight:
-            p, q = root(wall.P), root(wall.Q)
-            if p != q:
-                parent[p] = q
-                count -= 1
-    return count
+            parent[_root(parent, wall.P)] = _root(parent, wall.Q)
+    return parent
+
+
+def _root(parent: list[int], cell: int) -> int:
+    while parent[cell] != cell:
+        parent[cell] = parent[parent[cell]]
+        cell = parent[cell]
+    return cell
 
 
 def _kinks(complex: Complex, pieces: Sequence[AffineMap]) -> tuple[Fraction, ...]:
