@@ -2,6 +2,8 @@ r"""Two-coefficient estimators learned from the sample itself, and the safe defa
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -75,15 +77,16 @@ def _uniforms(fp: Fingerprint, B: int, seed: int) -> NDArray[np.float64]:
     return np.random.Generator(np.random.PCG64(key)).random((B, fp.n))
 
 
-
 def shrunken_bag2(fp: Fingerprint, B: int = 10, seed: int = 0) -> Linear:
     r"""The safe default: a part of the correction that ``bag2`` makes to Good-Turing.
 
     .. math:: T = G + w\,(T_{\mathrm{BAG2}} - G), \qquad w = \frac{3/4}{1+n/300}
 
-    The correction carries a bias of order one in units of Good-Turing's own standard deviation
-    at n = 1, so that its optimal weight falls like 1/n. Both constants were fitted on the
-    populations of ``training``, none of which is a benchmark of the paper.
+    Against Good-Turing's mean squared error, which falls like 1/n, the correction gains a
+    constant fraction by itself, :math:`\alpha`, at the price of a variance :math:`\beta` and of a
+    squared bias that does not fall, :math:`\gamma n`: the best weight is
+    :math:`\alpha/(\beta+\gamma n)`. Both constants were fitted on the populations of
+    ``training``, none of which is a benchmark of the paper.
 
     Parameters
     ----------
@@ -95,9 +98,23 @@ def shrunken_bag2(fp: Fingerprint, B: int = 10, seed: int = 0) -> Linear:
     -------
     Linear
     """
-    weight = shrinkage(fp.n)
-    c1, c2 = bag2(fp, B, seed).coefficients
-    return Linear((weight * c1 + (1 - weight) / fp.n, weight * c2))
+    return shrink(bag2(fp, B, seed), fp.n, shrinkage(fp.n))
+
+
+def shrink(formula: Linear, n: int, weight: float) -> Linear:
+    r"""Good-Turing plus a part of a formula's correction, :math:`G + w\,(T - G)`.
+
+    Parameters
+    ----------
+    formula : Linear
+        T, for sample size n.
+    n : int
+    weight : float
+        w; 1 gives T back, 0 gives Good-Turing.
+    """
+    coefficients = weight * formula.coefficients
+    coefficients[0] += (1 - weight) / n
+    return Linear(coefficients, weight * float(formula.c0))
 
 
 def shrinkage(n: int) -> float:

@@ -106,13 +106,13 @@ def search(
     n = fp.n
     exact = PrefixMoments(plugin(fp), n)
     mutate = mutation if mutate is None else mutate
-    start = _evaluated(_start(n), exact)
-    population, history = [start], [start.mse]
-    end, block_start = generations, start.mse
+    first = _evaluated(start(n), exact)
+    population, history = [first], [first.mse]
+    end, block_start = generations, first.mse
     while len(history) <= end:
-        population = _next_generation(population, start, exact, mutate, rng)
+        population = _next_generation(population, first, exact, mutate, rng)
         history.append(min(individual.mse for individual in population))
-        if len(history) > end and end < cap and _goes_on(start.mse, block_start, history[-1]):
+        if len(history) > end and end < cap and _goes_on(first.mse, block_start, history[-1]):
             end, block_start = end + generations, history[-1]
     best = min(population, key=lambda individual: individual.mse)
     return Search(_formula(best.terms, n), best.mse, tuple(history))
@@ -125,7 +125,7 @@ def _goes_on(start: float, block_start: float, best: float) -> bool:
 
 def _next_generation(
     population: list[_Individual],
-    start: _Individual,
+    first: _Individual,
     exact: PrefixMoments,
     mutate: Mutation,
     rng: np.random.Generator,
@@ -136,11 +136,11 @@ def _next_generation(
     parents = [min((population[i] for i in row), key=lambda x: x.mse) for row in entrants]
     mutants = [mutate(parent.terms, exact.n, rng) for parent in parents]
     children = [_evaluated(m, exact) for m in mutants if 0 < len(m) <= LARGEST_FORMULA]
-    by_mse = {individual.mse: individual for individual in (*parents, *children, start, *best)}
+    by_mse = {individual.mse: individual for individual in (*parents, *children, first, *best)}
     return list(by_mse.values())
 
 
-def _start(n: int) -> Terms:
+def start(n: int) -> Terms:
     """``Phi_1(n+1) / (n+1)``."""
     return {(n + 1, 1): 1.0}
 
@@ -168,7 +168,7 @@ def released_mutation(terms: Terms, n: int, rng: np.random.Generator) -> Terms:
     """
     prefix, k, rule, share = _choice(terms, n, rng)
     kept = dict(terms)
-    if terms == _start(n):
+    if terms == start(n):
         kept[prefix, k] *= share
         share = 1.0
     replacement = _REPLACEMENTS[rule](prefix, k)

@@ -145,7 +145,7 @@ def holdout_upper(sample: Sequence[Hashable] | NDArray, delta: float = 0.05) -> 
     if len(sample) < 2:
         raise ValueError(f"sample must have at least 2 draws to split, got {len(sample)}")
     middle = len(sample) // 2
-    return _clopper_pearson_upper(*novelty(sample[:middle], sample[middle:]), delta)
+    return clopper_pearson_upper(*novelty(sample[:middle], sample[middle:]), delta)
 
 
 def novelty(
@@ -158,7 +158,7 @@ def novelty(
     return sum(label not in seen for label in second), len(second)
 
 
-def _clopper_pearson_upper(successes: int, trials: int, delta: float) -> float:
+def clopper_pearson_upper(successes: int, trials: int, delta: float) -> float:
     """Largest probability under which so few successes have probability at least delta."""
     if successes == trials:
         return 1.0

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq, nnls
+from scipy.optimize import nnls, root_scalar
 from scipy.special import betainc, gammaln, logsumexp
 from scipy.stats import binom
 
@@ -163,7 +163,10 @@ class EwensPitmanPosterior:
             raise ValueError(f"probability must lie in (0, 1), got {probability}")
         if self.cdf(0.0) >= probability:
             return 0.0
-        return float(brentq(lambda mass: self.cdf(mass) - probability, 0.0, 1.0, xtol=1e-10))
+        found = root_scalar(
+            lambda mass: self.cdf(mass) - probability, bracket=(0.0, 1.0), xtol=1e-10
+        )
+        return float(found.root)
 
 
 def ewens_pitman(fp: Fingerprint) -> EwensPitmanPosterior:
@@ -221,8 +224,9 @@ def _log_partition_probability(
 ) -> NDArray[np.float64]:
     new_classes = _log_rising(fp.distinct, sigma, theta)
     orders = np.array(fp.orders)[:, None]
-    repeats = np.array(fp.frequencies) @ (gammaln(orders - sigma) - gammaln(1.0 - sigma))
-    return new_classes + repeats - (gammaln(theta + fp.n) - gammaln(theta + 1.0))
+    per_class = np.subtract(gammaln(orders - sigma), gammaln(1.0 - sigma))
+    repeats = np.array(fp.frequencies) @ per_class
+    return new_classes + repeats - np.subtract(gammaln(theta + fp.n), gammaln(theta + 1.0))
 
 
 def _log_rising(distinct: int, sigma: NDArray, theta: NDArray) -> NDArray[np.float64]:

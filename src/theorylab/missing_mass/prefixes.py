@@ -150,8 +150,10 @@ def _same_class(values: np.ndarray, multiplicities: np.ndarray, n1, k1, n2, k2) 
         return 0.0
     log_ways = _log_choose(n2, k2) + _log_choose(extra, more)
     total = 0.0
-    for u, m in zip(values, multiplicities):
-        total += m * np.exp(log_ways + _log_power(u, k1) + _log_power(1 - u, n1 - k1))
+    for a in range(len(values)):
+        u = values[a]
+        log_each = log_ways + _log_power(u, k1) + _log_power(1 - u, n1 - k1)
+        total += multiplicities[a] * np.exp(log_each)
     return total
 
 
