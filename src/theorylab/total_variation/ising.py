@@ -208,14 +208,10 @@ def _eliminate(model: RationalIsing) -> Fraction:
     """
     order = _elimination_order(model)
     place = {v: k for k, v in enumerate(order)}
-    last = {v: max((place[u] for u in model.neighbours(v)), default=place[v]) for v in order}
+    last = {v: max([place[v], *(place[u] for u in model.neighbours(v))]) for v in order}
+    _check_width(order, last)
     table, axes, scale = np.array(1, dtype=object), [], model.constant
     for k, v in enumerate(order):
-        if len(axes) >= WIDTH_LIMIT:
-            raise ValueError(
-                f"elimination needs tables of more than 2^{WIDTH_LIMIT} entries; the coupling "
-                "graph is too wide for an exact partition function"
-            )
         a = model.a[v]
         table = np.multiply.outer(table, np.array([a.denominator, a.numerator], dtype=object))
         scale /= a.denominator
@@ -224,10 +220,20 @@ def _eliminate(model: RationalIsing) -> Fraction:
             if place[u] < k:
                 table = table * _edge_factor(b, axes.index(u), len(axes))
                 scale /= b.denominator
-        for u in [u for u in axes if max(last[u], place[u]) <= k]:
+        for u in [u for u in axes if last[u] <= k]:
             table = table.sum(axis=axes.index(u))
             axes.remove(u)
     return scale * int(table)
+
+
+def _check_width(order: Sequence[int], last: Mapping[int, int]) -> None:
+    """Refuse before any work if some table would have too many axes."""
+    width = max((sum(last[u] >= k for u in order[: k + 1]) for k in range(len(order))), default=0)
+    if width > WIDTH_LIMIT:
+        raise ValueError(
+            f"elimination needs tables of 2^{width} entries, the limit is 2^{WIDTH_LIMIT}; the "
+            "coupling graph is too wide for an exact partition function"
+        )
 
 
 def _edge_factor(b: Fraction, axis: int, axes: int) -> NDArray:
