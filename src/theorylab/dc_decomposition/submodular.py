@@ -97,16 +97,20 @@ def base_vertices(n: int, values: SetFunctionLike) -> set[Vector]:
     For submodular G these are the vertices of its base polytope, the affine pieces of the Lovász
     extension.
     """
-    table = set_function(n, values)
-    return {_greedy(order, table) for order in permutations(range(n))}
+    return _greedy_vectors(n, set_function(n, values))
 
 
-def _greedy(order: Sequence[int], table: SetFunction) -> Vector:
+def _greedy_vectors(n: int, table: SetFunction) -> set[Vector]:
+    """Greedy vectors; steps are computed once per (set, element), many orders share them."""
+    step = {(s, i): table[s | {i}] - table[s] for s in table for i in range(n) if i not in s}
+    return {_greedy(order, step) for order in permutations(range(n))}
+
+
+def _greedy(order: Sequence[int], step: Mapping[tuple[frozenset[int], int], Fraction]) -> Vector:
     x, before = [Fraction(0)] * len(order), frozenset()
     for element in order:
-        after = before | {element}
-        x[element] = table[after] - table[before]
-        before = after
+        x[element] = step[before, element]
+        before = before | {element}
     return tuple(x)
 
 
@@ -140,7 +144,7 @@ class SubmodularPair:
     @cached_property
     def counts(self) -> tuple[int, int]:
         """Numbers of vertices of the two base polytopes."""
-        return len(base_vertices(self.n, self.G)), len(base_vertices(self.n, self.H))
+        return len(_greedy_vectors(self.n, self.G)), len(_greedy_vectors(self.n, self.H))
 
     @property
     def weights(self) -> tuple[Fraction, ...]:
