@@ -10,10 +10,12 @@ import importlib
 import inspect
 import pkgutil
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from sphinx.ext.autosummary import Autosummary, import_by_name
 from sphinx.pycode import ModuleAnalyzer
 
 import theorylab
@@ -26,8 +28,28 @@ if TYPE_CHECKING:
     from sphinx.config import Config
 
 FOLDER = Path("chapters") / "library"
+METHODS = (FunctionType, classmethod, staticmethod, property, cached_property)
 CLAIMS = "claims"
 """Rooms of a chapter that the ledger documents better than a docstring could."""
+
+
+class NameTable(Autosummary):
+    """``autosummary`` with whole first paragraphs, which it cuts at a period in a formula."""
+
+    name = "names"
+
+    def get_items(self, names: list[str]) -> list[tuple[str, str, str, str]]:
+        """Name, signature, summary and full name of every entry."""
+        return [
+            (name, signature, summary_of(import_by_name(real)[1]) or summary, real)
+            for name, signature, summary, real in super().get_items(names)
+        ]
+
+
+def summary_of(value: Any) -> str:
+    """First paragraph of a function's or a class's docstring."""
+    text = inspect.getdoc(value) if isinstance(value, type) or inspect.isroutine(value) else None
+    return " ".join((text or "").partition("\n\n")[0].split())
 
 
 @dataclass(frozen=True)
@@ -51,23 +73,28 @@ def submodules(package: ModuleType) -> list[ModuleType]:
     return [importlib.import_module(name) for name in public]
 
 
-def directive_of(value: Any) -> str:
-    """The autodoc directive for a value."""
+def directive_of(value: Any, constant: bool) -> str:
+    """The autodoc directive for a value; aliases of types are constants, though callable."""
+    if constant:
+        return "autodata"
     if isinstance(value, type):
         return "autoexception" if issubclass(value, BaseException) else "autoclass"
-    return "autofunction" if callable(value) else "autodata"
+    return "autofunction"
 
 
-def own_members(value: Any) -> tuple[str, ...]:
-    """Public documented members that a class itself defines; none for anything else."""
+def own_members(value: Any, attributes: set[tuple[str, str]]) -> tuple[str, ...]:
+    """Public documented methods, properties and attributes that a class itself defines."""
     if not isinstance(value, type):
         return ()
     return tuple(
         name
         for name, member in vars(value).items()
         if not name.startswith("_")
+        and (
+            (value.__qualname__, name) in attributes
+            or (isinstance(member, METHODS) and inspect.getdoc(member))
+        )
         and getattr(member, "__module__", value.__module__) == value.__module__
-        and inspect.getdoc(member)
     )
 
 
@@ -76,10 +103,16 @@ def is_own(value: Any, module: ModuleType) -> bool:
     return getattr(value, "__module__", None) == module.__name__ and bool(inspect.getdoc(value))
 
 
-def own_names(module: ModuleType) -> list[str]:
-    """Public documented names that a module defines, in the order of its source."""
+def analyzed(module: ModuleType) -> ModuleAnalyzer:
+    """The module's source: order of its names, documented constants and attributes."""
     analyzer = ModuleAnalyzer.for_module(module.__name__)
     analyzer.analyze()
+    return analyzer
+
+
+def own_names(module: ModuleType) -> list[str]:
+    """Public documented names that a module defines, in the order of its source."""
+    analyzer = analyzed(module)
     order = analyzer.tagorder
     constants = {name for scope, name in analyzer.attr_docs if not scope}
     found = [
@@ -96,23 +129,24 @@ def entries(module: ModuleType, face: ModuleType) -> list[Entry]:
 
     Names are relative to the module unless they are imported from elsewhere, its face.
     """
+    attributes = set(analyzed(module).attr_docs)
     exported = {name: getattr(face, name) for name in getattr(face, "__all__", ())}
     found = []
     for name in own_names(module):
         value = getattr(module, name)
         home = face if exported.get(name) is value else module
-        directive = directive_of(value)
+        directive = directive_of(value, ("", name) in attributes)
         # Docstrings of constants are only found where the constant is assigned.
         home = module if directive == "autodata" else home
         full = name if home is module else f"{home.__name__}.{name}"
-        found.append(Entry(full, directive, own_members(value)))
+        found.append(Entry(full, directive, own_members(value, attributes)))
     return found
 
 
 def documented(found: list[Entry]) -> list[str]:
     """Summary table and full documentation of some names, in reStructuredText."""
-    lines = [".. autosummary::", "   :nosignatures:", ""]
-    lines += [f"   {entry.name}" for entry in found] + [""]
+    lines = [f".. {NameTable.name}::", "   :nosignatures:", ""]
+    lines += [f"   ~{entry.name}" for entry in found] + [""]
     for entry in found:
         lines.append(f".. {entry.directive}:: {entry.name}")
         lines += [f"   :members: {', '.join(entry.members)}"] if entry.members else []
@@ -121,25 +155,28 @@ def documented(found: list[Entry]) -> list[str]:
     return lines
 
 
-def section(title: str, module: ModuleType, found: list[Entry], level: int) -> list[str]:
-    """A heading, the module's docstring and the documentation of its names."""
-    target = [f".. py:module:: {module.__name__}", "", inspect.getdoc(module) or ""]
-    body = ["```{eval-rst}", *target, "", *documented(found), "```", ""]
-    return [f"{'#' * level} {title}", "", *body] if found else []
+def opening(title: str, module: ModuleType, scope: str) -> list[str]:
+    """Heading and docstring of a module; ``scope`` is the directive that enters it."""
+    target = [f".. {scope}:: {module.__name__}", "", inspect.getdoc(module) or ""]
+    return [title, "", "```{eval-rst}", *target, ""]
 
 
 def module_page(module: ModuleType) -> str:
     """The page of one core module."""
-    return "\n".join(section(f"`{module.__name__}`", module, entries(module, module), level=1))
+    found = entries(module, module)
+    head = opening(f"# `{module.__name__}`", module, "py:module")
+    return "\n".join([*head, *documented(found), "```", ""]) if found else ""
 
 
 def package_page(package: ModuleType) -> str:
     """The page of a package: one section per module."""
-    target = [f".. py:module:: {package.__name__}", "", inspect.getdoc(package) or ""]
-    lines = [f"# `{package.__name__}`", "", "```{eval-rst}", *target, "```"]
+    lines = [*opening(f"# `{package.__name__}`", package, "py:module"), "```", ""]
     for module in submodules(package):
-        title = f"`{module.__name__.removeprefix(package.__name__ + '.')}`"
-        lines += ["", *section(title, module, entries(module, package), level=2)]
+        found = entries(module, package)
+        title = f"## `{module.__name__.removeprefix(package.__name__ + '.')}`"
+        # Entered, not registered: a submodule may share its name with a function of the package.
+        head = opening(title, module, "py:currentmodule")
+        lines += [*head, *documented(found), "```", ""] if found else []
     return "\n".join(lines)
 
 
@@ -180,6 +217,8 @@ def keep_foreign_names(app: Sphinx, env: Any, node: Any, text: Any) -> Any:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx."""
+    app.setup_extension("sphinx.ext.autosummary")
+    app.add_directive(NameTable.name, NameTable)
     app.connect("config-inited", write_pages, priority=400)
     app.connect("missing-reference", keep_foreign_names)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -20,38 +20,47 @@
       .forEach((row) => body.append(row));
   }
 
-  function filter(table, inputs, count) {
-    let shown = 0;
-    for (const row of table.tBodies[0].rows) {
-      const fits = inputs.every((input) => {
-        const wanted = input.value.toLowerCase();
-        const column = input.dataset.column;
-        const where = column ? text(row, Number(column)) : row.innerText;
-        return where.toLowerCase().includes(wanted);
-      });
-      row.hidden = !fits;
-      shown += fits ? 1 : 0;
-    }
-    count.textContent = `${shown} of ${table.tBodies[0].rows.length} claims`;
+  function fits(row, input) {
+    const wanted = input.value.trim().toLowerCase();
+    const field = input.dataset.field;
+    if (field) return !wanted || row.dataset[field].toLowerCase() === wanted;
+    const words = `${row.dataset.words} ${row.textContent}`.toLowerCase();
+    return wanted.split(/\s+/).every((word) => words.includes(word));
   }
 
-  function enhance(table) {
+  function filter(table, inputs, count) {
+    const rows = [...table.tBodies[0].rows];
+    for (const row of rows) row.hidden = !inputs.every((input) => fits(row, input));
+    const shown = rows.filter((row) => !row.hidden).length;
+    count.textContent = `${shown} of ${rows.length} claims`;
+  }
+
+  function makeSortable(table) {
     [...table.tHead.rows[0].cells].forEach((header, column) => {
       const button = document.createElement("button");
       button.type = "button";
       button.append(...header.childNodes);
       header.append(button);
-      header.addEventListener("click", () => sortBy(table, column, header));
+      button.addEventListener("click", () => sortBy(table, column, header));
     });
-    const box = table.closest(".tl-ledger-page");
-    if (!box) return;
-    const inputs = [...box.querySelectorAll(".tl-controls input, .tl-controls select")];
-    const count = box.querySelector(".tl-count");
-    inputs.forEach((input) => input.addEventListener("input", () => filter(table, inputs, count)));
-    filter(table, inputs, count);
+  }
+
+  function makeFilterable(page) {
+    const table = page.querySelector("table");
+    const inputs = [...page.querySelectorAll(".tl-controls input, .tl-controls select")];
+    const count = page.querySelector(".tl-count");
+    const update = () => filter(table, inputs, count);
+    inputs.forEach((input) => input.addEventListener("input", update));
+    update();
+  }
+
+  // Pages opened from a file cannot fetch others for the summaries of search results.
+  if (window.location.protocol === "file:" && typeof DOCUMENTATION_OPTIONS !== "undefined") {
+    DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
   }
 
   document.addEventListener("DOMContentLoaded", () => {
-    document.querySelectorAll("table.tl-sortable").forEach(enhance);
+    document.querySelectorAll("table.tl-sortable").forEach(makeSortable);
+    document.querySelectorAll(".tl-ledger-page").forEach(makeFilterable);
   });
 })();

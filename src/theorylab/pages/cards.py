@@ -56,8 +56,8 @@ class ChapterCards:
             place = "/" + picture.relative_to(self.folder).as_posix()
             options += [f":img-top: {place}", f":img-alt: Key picture of the chapter {title}"]
         counts = count_text(record for record in self.records if record.slug == slug)
-        body = [question, "+++", counts]
-        return "\n".join([f":::{{grid-item-card}} {title}", *options, "", *body, ":::", ""])
+        options.append(f":footer: {counts}")
+        return "\n".join([f":::{{grid-item-card}} {title}", *options, "", question, ":::", ""])
 
 
 def count_text(records: Iterable[Record]) -> str:

@@ -18,7 +18,7 @@ _MARKUP = re.compile(
     r"|\*\*(?P<strong>.+?)\*\*|\*(?P<emphasis>[^*\s][^*]*)\*",
     flags=re.DOTALL,
 )
-_TAGS = {"code": "code", "strong": "strong", "emphasis": "em"}
+_TAGS = {"strong": "strong", "emphasis": "em"}
 
 
 def statement_html(statement: str) -> str:
@@ -40,10 +40,13 @@ def statement_html(statement: str) -> str:
 def _marked(match: re.Match[str]) -> str:
     kind = match.lastgroup or ""
     text = html.escape(match[kind])
-    if kind in _TAGS:
-        return f"<{_TAGS[kind]}>{text}</{_TAGS[kind]}>"
-    left, right = (r"\[", r"\]") if kind == "display" else (r"\(", r"\)")
-    return f'<span class="math notranslate nohighlight">{left}{text}{right}</span>'
+    if kind == "display":
+        return rf'<div class="math notranslate nohighlight">\[{text}\]</div>'
+    if kind == "inline":
+        return rf'<span class="math notranslate nohighlight">\({text}\)</span>'
+    if kind == "code":
+        return f"<code>{text}</code>"
+    return f"<{_TAGS[kind]}>{statement_html(match[kind])}</{_TAGS[kind]}>"
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,8 @@ class Scoreboard:
         """Verdicts that occur as columns, one row per kind of evidence."""
         counts = self.counts()
         shown = [verdict for verdict in Verdict if any(c[verdict] for c in counts.values())]
-        head = "".join(f'<th scope="col">{badge(verdict)}</th>' for verdict in shown)
+        names = ["evidence", "claims", *map(badge, shown)]
+        head = "".join(f'<th scope="col">{name}</th>' for name in names)
         body = "".join(
             f'<tr><th scope="row">{kind}</th><td>{found.total()}</td>'
             + "".join(f"<td>{found[verdict] or ''}</td>" for verdict in shown)
@@ -59,6 +60,5 @@ class Scoreboard:
         )
         return (
             '<div class="tl-scroll" style="overflow-x:auto"><table class="tl-scoreboard">'
-            f'<thead><tr><th scope="col">evidence</th><th scope="col">claims</th>{head}</tr></thead>'
-            f"<tbody>{body}</tbody></table></div>"
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
         )
