@@ -1,5 +1,5 @@
 """The claims of the chapter, by topic."""
 
-from . import families, polyhedra, regularity, weights
+from . import families, fans, networks, polyhedra, regularity, submodular, weights
 
-__all__ = ["families", "polyhedra", "regularity", "weights"]
+__all__ = ["families", "fans", "networks", "polyhedra", "regularity", "submodular", "weights"]
