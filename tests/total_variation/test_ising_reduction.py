@@ -31,7 +31,7 @@ from theorylab.total_variation.ising_instances import (
     strip_model,
 )
 from theorylab.total_variation.ising_oracles import ADVERSARIES
-from theorylab.total_variation.ising_reduction import exact_step
+from theorylab.total_variation.ising_reduction import exact_step, strong_step
 from theorylab.total_variation.theory_ising import (
     additive_envelope,
     additive_step_error,
@@ -139,6 +139,28 @@ def test_the_additive_step_error_by_hand() -> None:
     assert additive_envelope(2, F(1, 20), F(1, 10)) == (F(70, 87) ** 2, F(70, 53) ** 2)
     with pytest.raises(ValueError, match="bounds nothing"):
         additive_step_error(F(1, 4), F(1, 10))
+
+
+@pytest.mark.parametrize("adversary", ADVERSARIES)
+def test_additive_errors_stay_in_their_envelope_although_the_wrong_side_may_be_kept(
+    adversary: str,
+) -> None:
+    """The chain follows the larger answer; a twentieth may turn the order of two answers."""
+    rng, eta, delta = np.random.default_rng(7), F(1, 20), F(1, 40)
+    for _ in range(8):
+        model = random_model(rng, int(rng.integers(1, 5)))
+        oracle = PerturbedOracle("additive", eta, adversary, rng=rng)
+        estimate = partition_function_from_tv(model, oracle, "approx", 4 * model.n * delta)
+        low, high = additive_envelope(model.n, eta, delta)
+        assert low <= estimate / model.Z() <= high
+
+
+def test_the_larger_answer_decides_which_side_is_kept() -> None:
+    """A spin with p = 9/10, then one with p = 1/10."""
+    for odds, side in ((F(9), 1), (F(1, 9), 0)):
+        step = strong_step(RationalIsing([odds]), EnumerationOracle(), delta=F(1, 100))
+        assert step.spin == side
+        assert F(99, 100) * F(9, 10) <= step.marginal <= F(9, 10)
 
 
 def test_coarse_answers_keep_z_within_its_coarse_envelope() -> None:

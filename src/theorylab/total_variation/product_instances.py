@@ -52,6 +52,15 @@ def uneven_coins(light: int = 11) -> tuple[Rows, Rows]:
     return [(1 - x, x) for x in p], [(1 - x, x) for x in q]
 
 
+def mixed_pair() -> tuple[Rows, Rows]:
+    """Five coordinates with two or three letters, all of them quite different under P and Q."""
+    p = ("1/2 1/3 1/6", "1/4 3/4", "2/5 3/5", "1/10 2/5 1/2", "1/3 2/3")
+    q = ("1/6 1/2 1/3", "1/2 1/2", "3/5 2/5", "1/10 1/5 7/10", "1/2 1/2")
+    return [tuple(map(Fraction, row.split())) for row in p], [
+        tuple(map(Fraction, row.split())) for row in q
+    ]
+
+
 def near_coins(rng: np.random.Generator, n: int, spread: float = 0.06) -> tuple[Rows, Rows]:
     """Coins with uniform success probabilities, moved by up to ``spread / 2`` of the way out."""
     p = rng.uniform(0.05, 0.95, size=n)

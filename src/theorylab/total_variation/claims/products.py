@@ -25,6 +25,7 @@ from theorylab.total_variation.product_bracket import (
 )
 from theorylab.total_variation.product_instances import (
     Rows,
+    mixed_pair,
     near_coins,
     random_pair,
     rare_coins,
@@ -256,9 +257,15 @@ def _large_misses(run: Run) -> Finding:
     )
 
 
-def _unbiased(run: Run, P: Rows, Q: Rows, name: str) -> Finding:
+def _unbiased(
+    run: Run,
+    P: Rows,
+    Q: Rows,
+    name: str,
+    change: Callable[[CouplingSampler], CouplingSampler] = lambda sampler: sampler,
+) -> Finding:
     """The mean of p_≠ f beside the exact distance."""
-    sampler = CouplingSampler.of(exact_pair(P, Q).floats)
+    sampler = change(CouplingSampler.of(exact_pair(P, Q).floats))
     draws = sampler.draw(run.pick(ci=200_000, paper=2_000_000), run.rng(name))
     truth = float(tv_product_exact(P, Q).value)
     values = sampler.difference_probability * draws.fractions()
@@ -303,9 +310,7 @@ def product_fpras(run: Run) -> Finding:
             ),
             "a thousand coins": _large_misses(run),
             "mean of f, uneven coins": _unbiased(run, P, Q, "mean, uneven"),
-            "mean of f, near coins": _unbiased(
-                run, *near_coins(run.rng("small near pair"), 14), "mean, near"
-            ),
+            "mean of f, mixed alphabets": _unbiased(run, *mixed_pair(), "mean, mixed"),
             "share of the coupling": _share_trend(run),
         },
         sizes={"ε": EPS, "δ": DELTA},
@@ -340,6 +345,16 @@ def _uniform_first_index(sampler: CouplingSampler) -> CouplingSampler:
 @product_fpras.control("first differing coordinate drawn uniformly")
 def _(run: Run) -> Finding:
     return _broken(run, _uniform_first_index, CouplingDraws.fractions)
+
+
+@product_fpras.control("coordinates before the first difference drawn from p")
+def _(run: Run) -> Finding:
+    return _unbiased(
+        run,
+        *mixed_pair(),
+        "mean, mixed",
+        lambda sampler: replace(sampler, before=sampler.after),
+    )
 
 
 @product_fpras.control("denominator of f dropped")
