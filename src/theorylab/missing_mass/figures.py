@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from theorylab.missing_mass import theory
+from theorylab.missing_mass import protocols, theory
+from theorylab.missing_mass.bagging import bag2, shrink, shrunken_bag2, two_term
+from theorylab.missing_mass.data import published_search
 from theorylab.missing_mass.enumeration import uniform_outcomes
 from theorylab.missing_mass.fingerprint import (
     BENCHMARKS,
@@ -18,12 +21,15 @@ from theorylab.missing_mass.fingerprint import (
     benchmark_population,
     uniform,
 )
-from theorylab.missing_mass.ga import released_mutation, search
+from theorylab.missing_mass.fuzzing import fuzz
+from theorylab.missing_mass.ga import mutation, released_mutation, search
 from theorylab.missing_mass.linear import Linear, chebyshev, good_turing, minimal_bias
 from theorylab.missing_mass.moments import Moments, moments
+from theorylab.missing_mass.monitor import Monitor
 from theorylab.missing_mass.optimum import optimal
-from theorylab.missing_mass.plugins import natural_good_turing
+from theorylab.missing_mass.plugins import moment_matched, natural_good_turing
 from theorylab.missing_mass.sampling import draw
+from theorylab.missing_mass.uniform_model import uniform_mle, uniform_samples
 from theorylab.plotting import COLOURS, PALETTE, figure, picture
 
 
@@ -218,3 +224,191 @@ def _two_scores(n: int) -> tuple[float, float, float]:
         halfway += weight * float(anchored.mse(truth))
     unit = float(good_turing(n).mse(truth))
     return frozen / unit, reported / unit, halfway / unit
+
+
+@picture
+def two_protocols(pilots: int = 30, samples: int = 200, seed: int = 0) -> Figure:
+    """MSE relative to Good-Turing in the 36 cells: on fresh samples above, on one's own below."""
+    rows = [(size, n) for size in (100, 200) for n in (size // 2, size, 2 * size)]
+    columns = _published_panels(), _measured_panels(pilots, samples, seed), _halfway_panels()
+    titles = "genetic search (published)", "4/5 of BAG2 (ours)", "T½: Good–Turing itself"
+    fig, axes = figure(9.5, 6.0, nrows=2, ncols=3, sharex=True, sharey=True)
+    for column, (title, panels) in enumerate(zip(titles, columns, strict=True)):
+        for ax, cells in zip(axes[:, column], panels, strict=True):
+            _heat(ax, np.array([[cells[name, *row] for name in BENCHMARKS] for row in rows]))
+        axes[0, column].set_title(title)
+        axes[1, column].set_xticks(range(len(BENCHMARKS)), BENCHMARKS, rotation=45, ha="right")
+    for ax, label in zip(axes[:, 0], ("fresh sample (frozen)", "its own sample"), strict=True):
+        ax.set_yticks(range(len(rows)), [f"S={size}, n={n}" for size, n in rows])
+        ax.set_ylabel(label)
+    return fig
+
+
+Panel = dict[tuple[str, int, int], float]
+"""Ratio by population, number of classes and sample size."""
+
+
+def _heat(ax: Axes, ratios: NDArray[np.float64]) -> None:
+    """Blue where Good-Turing is beaten, red where it wins; the numbers are written in."""
+    ax.imshow(ratios, cmap="RdBu_r", vmin=0.5, vmax=1.5, aspect="auto")
+    ax.grid(visible=False)
+    for (i, j), ratio in np.ndenumerate(ratios):
+        ink = "white" if ratio < 0.62 else "black"
+        ax.text(j, i, f"{ratio:.2f}", ha="center", va="center", fontsize=8, color=ink)
+
+
+def _published_panels() -> tuple[Panel, Panel]:
+    cells = published_search()
+    places = [(cell.population, cell.size, cell.n) for cell in cells]
+    return (
+        dict(zip(places, [cell.frozen_ratio for cell in cells], strict=True)),
+        dict(zip(places, [cell.own_ratio for cell in cells], strict=True)),
+    )
+
+
+def _measured_panels(pilots: int, samples: int, seed: int) -> tuple[Panel, Panel]:
+    frozen, own = {}, {}
+    for cell in published_search():
+        place = cell.population, cell.size, cell.n
+        source = _source(cell.population, cell.size)
+        frozen[place] = protocols.frozen(_most_of_bag2, source, cell.n, pilots, seed).mean_ratio
+        own[place] = protocols.same_sample(_most_of_bag2, source, cell.n, samples, seed).ratio
+    return frozen, own
+
+
+def _halfway_panels() -> tuple[Panel, Panel]:
+    """The closed form above; below it is Good-Turing, hence 1, by definition."""
+    rng = np.random.default_rng(0)
+    places = [(cell.population, cell.size, cell.n) for cell in published_search()]
+    frozen = {
+        (name, size, n): _halfway_ratio(benchmark_population(name, size, rng), n)
+        for name, size, n in places
+    }
+    return frozen, dict.fromkeys(places, 1.0)
+
+
+def _halfway_ratio(population: Population, n: int) -> float:
+    mom = moments(population, n, 1, intercept=False)
+    mean, mass = float(mom.f[0]), float(mom.EM)
+    parts = theory.RiskParts(
+        (float(mom.A[0, 0]) - mean**2) / n**2,
+        float(mom.EM2) - mass**2,
+        (float(mom.b[0]) - mean * mass) / n,
+        mean / n - mass,
+    )
+    return float(theory.frozen_mse(parts, 0.5)) / float(parts.mse)
+
+
+def _most_of_bag2(fp: Fingerprint) -> Linear:
+    return shrink(bag2(fp), fp.n, 0.8)
+
+
+def _source(name: str, size: int) -> protocols.PopulationSampler:
+    """A benchmark population in floats; a new one for each repetition if it is random."""
+    if name.startswith("diri"):
+        return lambda rng: benchmark_population(name, size, rng)
+    population = benchmark_population(name, size)
+    return Population.from_atoms(population.floats, population.multiplicities)
+
+
+@picture
+def plug_in_at_scale(
+    sizes: Sequence[int] = (100, 200, 400, 800, 1600), samples: int = 200, seed: int = 0
+) -> Figure:
+    """On heavy tails the plain plug-in gets worse with n; matched or shrunken it does not."""
+    methods = {
+        "two-term solve, plain plug-in": (two_term, "o-", COLOURS["control"]),
+        "plug-in matched to the sample": (_matched, "s-", COLOURS["accent"]),
+        "BAG2, shrunken (default)": (shrunken_bag2, "D-", COLOURS["measured"]),
+    }
+    fig, axes = figure(9.0, 3.8, ncols=2, sharey=True)
+    for ax, name in zip(axes, ("zipf", "dirihalf"), strict=True):
+        for label, (method, line, colour) in methods.items():
+            scores = [
+                protocols.same_sample(method, _source(name, n), n, samples, seed) for n in sizes
+            ]
+            errors = [2 * score.standard_error for score in scores]
+            ratios = [score.ratio for score in scores]
+            ax.errorbar(sizes, ratios, errors, fmt=line, color=colour, capsize=2, label=label)
+        ax.axhline(1, color=COLOURS["muted"], lw=1)
+        ax.set(xscale="log", title=name, xlabel="n = S", xticks=sizes)
+        ax.set_xticks(sizes, [str(n) for n in sizes])
+        ax.minorticks_off()
+    axes[0].set_ylabel("MSE / MSE of Good–Turing\non its own sample")
+    axes[0].legend(fontsize=9)
+    return fig
+
+
+def _matched(fp: Fingerprint) -> Linear:
+    return optimal(moments(moment_matched(fp), fp.n, 2, intercept=False), 2).linear
+
+
+@picture
+def measured_efficiency_floor(
+    loads: Sequence[float] = (0.25, 0.5, 1.0, 2.0, 4.0),
+    size: int = 1000,
+    samples: int = 3000,
+    seed: int = 0,
+) -> Figure:
+    """The floor with the maximum-likelihood estimator, told "uniform", measured on it."""
+    scores = [_uniform_score(load, size, samples, np.random.default_rng(seed)) for load in loads]
+    ratios = [score.ratio for score in scores]
+    return efficiency_floor(loads, ratios, [2 * score.standard_error for score in scores])
+
+
+def _uniform_score(
+    load: float, size: int, samples: int, rng: np.random.Generator
+) -> protocols.Comparison:
+    n = round(load * size)
+    distinct, singletons = uniform_samples(size, n, samples, rng)
+    mass = 1 - distinct / size
+    return protocols.Comparison(
+        (uniform_mle(distinct, n) - mass) ** 2, (singletons / n - mass) ** 2
+    )
+
+
+@picture
+def fuzzing_run(executions: int = 2048, others: int = 6000, seed: int = 0) -> Figure:
+    """A campaign watched: the true risk of something new, its estimate, and two kinds of bound."""
+    labels = fuzz(executions + others, np.random.default_rng(seed))
+    campaign, rest = labels[:executions], labels[executions:]
+    checked = np.unique(np.geomspace(32, executions, 40).astype(int))
+    monitor, states, truth = Monitor(target=0.05), [], []
+    for label_count, start in zip(checked, [0, *checked[:-1]], strict=True):
+        monitor.observe_all(campaign[start:label_count].tolist())
+        states.append(monitor.state())
+        truth.append(np.isin(rest, campaign[:label_count], invert=True).mean())
+    fig, ax = figure(7.0, 4.0)
+    low, high = ([getattr(s.interval, end) for s in states] for end in ("low", "high"))
+    ax.fill_between(checked, low, high, color=COLOURS["measured"], alpha=0.2, lw=0, label="Esty")
+    ax.plot(checked, [s.estimate for s in states], color=COLOURS["measured"], label="Good–Turing")
+    ax.plot(checked, truth, "--", color=COLOURS["prediction"], label="risk in other runs")
+    bounds = [s.upper for s in states]
+    ax.step(checked, bounds, where="post", color=COLOURS["bound"], label="hold-out bound")
+    ax.axhline(monitor.target, color=COLOURS["muted"], lw=1, ls=":")
+    ax.set(xscale="log", ylim=(0, 1), xlabel="executions", ylabel="P(next behaviour is new)")
+    ax.legend(fontsize=9)
+    return fig
+
+
+@picture
+def searches(generations: int = 200, seeds: int = 5, n: int = 100) -> Figure:
+    """Best plug-in error by generation: with the identities that were meant, and as released."""
+    sample = draw(uniform(n), n, np.random.default_rng(0))
+    mom = moments(natural_good_turing(sample.fingerprint), n, 10)
+    fig, ax = figure(7.0, 3.8)
+    rules = {"identities kept": mutation, "as released": released_mutation}
+    colours = COLOURS["measured"], COLOURS["control"]
+    for (label, rule), colour in zip(rules.items(), colours, strict=True):
+        for seed in range(seeds):
+            found = search(
+                sample.fingerprint, natural_good_turing, generations, seed, generations, rule
+            )
+            errors = np.array(found.history) / found.history[0]
+            ax.plot(errors, color=colour, lw=1.2, label=label if seed == 0 else None)
+    for K, line in ((2, "--"), (10, ":")):
+        solved = optimal(mom, K).value / found.history[0]
+        ax.axhline(solved, ls=line, color=COLOURS["prediction"], label=f"one solve, K = {K}")
+    ax.set(xlabel="generation", ylabel="plug-in MSE / that of the start", ylim=(0, 1.05))
+    ax.legend(loc="lower left", fontsize=9)
+    return fig

@@ -201,9 +201,8 @@ def ewens_pitman(fp: Fingerprint) -> EwensPitmanPosterior:
     missing = theta + sigma * fp.distinct
     # theta = m alpha and sigma = -alpha leave exactly 0 when all m classes were seen
     missing[np.abs(missing) < 1e-9 * theta] = 0.0
-    return EwensPitmanPosterior(
-        np.exp(log_weight - logsumexp(log_weight)), missing, fp.n - sigma * fp.distinct
-    )
+    weights = np.exp(log_weight - np.asarray(logsumexp(log_weight)))
+    return EwensPitmanPosterior(weights, missing, fp.n - sigma * fp.distinct)
 
 
 def _infinite_models(fp: Fingerprint) -> NDArray[np.float64]:

@@ -17,6 +17,7 @@ from theorylab.missing_mass.bagging import bag2, shrunken_bag2
 from theorylab.missing_mass.claims.ratios import (
     Cells,
     every_ratio_at_most,
+    fixed,
     mean_ratio_below,
     sampler,
 )
@@ -160,7 +161,7 @@ def _bound_covers(run: Run, bound: UpperBound) -> NotRejected:
 
 
 def _of_fingerprint(bound: Callable[[Fingerprint, float], float]) -> UpperBound:
-    return lambda sample: bound(Fingerprint.from_sample(sample.tolist()), DELTA)
+    return lambda sample: bound(Fingerprint.from_sample(list(sample)), DELTA)
 
 
 def _coverage(
@@ -254,9 +255,7 @@ def _fuzzing_population(run: Run) -> Population:
 
 
 def _campaigns(run: Run) -> dict[str, Population]:
-    zipf = sampler("zipf", 200)
-    assert isinstance(zipf, Population)
-    return {"zipf": zipf, "fuzzing": _fuzzing_population(run)}
+    return {"zipf": fixed("zipf", 200), "fuzzing": _fuzzing_population(run)}
 
 
 StoppingRule = Callable[[NDArray[np.int64]], int | None]

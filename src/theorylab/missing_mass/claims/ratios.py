@@ -36,11 +36,13 @@ BENCHMARK_CELLS: tuple[Cell, ...] = tuple(
 def sampler(name: str, size: int) -> PopulationSampler:
     """A benchmark population, in floats; the random ones are drawn anew for each repetition."""
     if name in FIXED_BENCHMARKS:
-        return _in_floats(benchmark_population(name, size))
+        return fixed(name, size)
     return lambda rng: benchmark_population(name, size, rng)
 
 
-def _in_floats(population: Population) -> Population:
+def fixed(name: str, size: int) -> Population:
+    """One of the four benchmark populations that are not random, in floats."""
+    population = benchmark_population(name, size)
     return Population.from_atoms(population.floats, population.multiplicities)
 
 
