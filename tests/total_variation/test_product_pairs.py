@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from theorylab.total_variation import ProductMixture
+from theorylab.total_variation.product_instances import random_pair
 from theorylab.total_variation.product_pairs import exact_pair, rounded_pair
 
 HALF = (F(1, 2), F(1, 2))
@@ -52,6 +53,16 @@ def test_differences_are_subtracted_before_rounding() -> None:
 def test_short_alphabets_are_filled_up_with_letters_of_probability_zero() -> None:
     pair = exact_pair([(1,), (F(1, 2), F(1, 4), F(1, 4))], [(1,), (F(1, 4), F(1, 4), F(1, 2))])
     assert pair.floats.p.tolist() == [[1.0, 0.0, 0.0], [0.5, 0.25, 0.25]]
+
+
+def test_random_pairs_always_differ() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        P, Q = random_pair(rng, 1, letters=2)
+        assert exact_pair(P, Q).marginal_distances[0] > 0
+    for n, letters in ((0, 3), (3, 1)):
+        with pytest.raises(ValueError, match="different laws need"):
+            random_pair(rng, n, letters)
 
 
 def test_the_empty_space_is_legal() -> None:

@@ -23,22 +23,33 @@ def random_row(rng: np.random.Generator, letters: int, largest: int = 9) -> Row:
 def random_pair(
     rng: np.random.Generator, n: int, letters: int = 3, nearness: Fraction = Fraction(1)
 ) -> tuple[Rows, Rows]:
-    """Two products over mixed alphabets of 1..letters letters.
+    """Two different products over mixed alphabets of 1..letters letters.
 
     Parameters
     ----------
+    rng : numpy.random.Generator
+    n : int
+        Coordinates, at least 1.
+    letters : int
+        Largest alphabet, at least 2.
     nearness : Fraction
         Every row of Q is moved from P's row by this share of the way to an unrelated row: 1 makes
         them unrelated, 10^-10 nearly equal.
     """
-    sizes = rng.integers(1, letters + 1, size=n)
-    p = [random_row(rng, int(size)) for size in sizes]
-    far = [random_row(rng, int(size)) for size in sizes]
-    q = [
-        tuple((1 - nearness) * a + nearness * b for a, b in zip(row, other, strict=True))
-        for row, other in zip(p, far, strict=True)
-    ]
+    if n < 1 or letters < 2:
+        raise ValueError(f"different laws need n >= 1 and letters >= 2, got {n} and {letters}")
+    p: Rows = []
+    q: Rows = []
+    while p == q:
+        sizes = [int(size) for size in rng.integers(1, letters + 1, size=n)]
+        p = [random_row(rng, size) for size in sizes]
+        far = [random_row(rng, size) for size in sizes]
+        q = [_towards(row, other, nearness) for row, other in zip(p, far, strict=True)]
     return p, q
+
+
+def _towards(row: Row, other: Row, share: Fraction) -> Row:
+    return tuple((1 - share) * a + share * b for a, b in zip(row, other, strict=True))
 
 
 def uneven_coins(light: int = 11) -> tuple[Rows, Rows]:

@@ -120,11 +120,10 @@ def _(run: Run) -> Finding:
 def _small_pairs(run: Run, count: int, largest: int) -> list[PairOfRows]:
     """Different laws over mixed alphabets with zeros, from unrelated to nearly equal."""
     rng = run.rng("small pairs")
-    pairs = (
+    return [
         random_pair(rng, int(rng.integers(1, largest + 1)), nearness=NEARNESS[k % len(NEARNESS)])
         for k in range(count)
-    )
-    return [(P, Q) for P, Q in pairs if P != Q]
+    ]
 
 
 def _contains(
