@@ -451,10 +451,17 @@ def share_neurons(net: ReLUNet) -> ReLUNet:
         matrix, bias = kept[level]
         places: dict[tuple[int, ...], int] = {}
         roles = [_role((*row, b), places) for row, b in zip(matrix, bias, strict=True)]
-        rows = [(key[:-1], key[-1]) for key in places]
-        layers.append(([row for row, _ in rows], [constant for _, constant in rows]))
+        if not places:
+            return _constant(net)
+        layers.append(([key[:-1] for key in places], [key[-1] for key in places]))
         kept[level + 1] = _merge_columns(kept[level + 1], roles, len(places))
-    return ReLUNet([layer for layer in [*layers, kept[-1]] if layer[0]])
+    return ReLUNet([*layers, kept[-1]])
+
+
+def _constant(net: ReLUNet) -> ReLUNet:
+    """The network without hidden layers of a constant function."""
+    origin = (Fraction(0),) * net.n
+    return ReLUNet([((origin,), (net(origin),))])
 
 
 def _role(row: Vector, places: dict[tuple[int, ...], int]) -> tuple[int | None, Fraction]:
