@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import gcd
 
 import numpy as np
 import pytest
@@ -107,9 +108,12 @@ def test_coordinates_and_row_values_invert() -> None:
     assert t is not None
     assert space.weights_at(t) == f.weights
     assert space.from_row_values(space.row_values(f.weights)) == f.weights
-    half = [Fraction(x, 2) for x in t]
-    assert space.values_at([t, half])[1] == [v / 2 for v in space.values_at([t])[0]]
-    assert space.values_at([]) == []
+    third = [Fraction(x, 3) for x in t]
+    for (numbers, scale), part in zip(space.numbers_at([t, third]), (1, 3), strict=True):
+        assert gcd(scale, *numbers) == 1
+        values = [Fraction(number, scale) * part for number in numbers]
+        assert values == space.row_values(f.weights)
+    assert space.numbers_at([]) == []
     assert space.coordinates([1] + [0] * (len(complex.walls) - 1)) is None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import gcd
 
 from flint import fmpz_mat
 
@@ -13,7 +14,10 @@ from theorylab.exact import IntVector, Rational, clear_denominators, null_space,
 from theorylab.exact.matrices import null_space_with_free_columns
 
 from .complexes import Complex
+from .merging import classes, count_classes
 from .walls import Ridge
+
+RowNumbers = tuple[IntVector, int]
 
 
 @dataclass(frozen=True)
@@ -95,22 +99,48 @@ class WeightSpace:
                     w[wall] = Fraction(value) * scale
         return w
 
-    def values_at(self, points: Sequence[Sequence[Rational]]) -> list[list[Fraction]]:
-        """Return the row numbers at many points t at once."""
+    def numbers_at(self, points: Sequence[Sequence[Rational]]) -> list[RowNumbers]:
+        """Return the row numbers at many points t, as reduced integers over a denominator."""
         if not points:
             return []
         cleared = [clear_denominators(point) for point in points]
         left = fmpz_mat([list(entries) for entries, _ in cleared])
-        forms = fmpz_mat([list(row.form) for row in self.rows])
-        product = (left * forms.transpose()).tolist()
+        product = (left * self._transposed_forms).tolist()
         return [
-            [Fraction(int(entry), denominator) for entry in values]
-            for values, (_, denominator) in zip(product, cleared, strict=True)
+            _reduced([int(entry) for entry in entries], denominator)
+            for entries, (_, denominator) in zip(product, cleared, strict=True)
         ]
+
+    @cached_property
+    def _transposed_forms(self) -> fmpz_mat:
+        return fmpz_mat([list(row.form) for row in self.rows]).transpose()
+
+    def count_regions(self, kinks: Sequence[object]) -> int:
+        """Return the number of regions if exactly the rows with a true entry kink."""
+        pairs = list(self._ends_off_rows)
+        for ends, kink in zip(self._ends_by_row, kinks, strict=True):
+            if not kink:
+                pairs += ends
+        return count_classes(len(self.complex.cells), pairs)
+
+    @cached_property
+    def _ends_by_row(self) -> list[list[tuple[int, int]]]:
+        """Per row, the cells on the two sides of its walls."""
+        walls = self.complex.walls
+        return [[(walls[w].P, walls[w].Q) for w in row.walls] for row in self.rows]
+
+    @cached_property
+    def _ends_off_rows(self) -> list[tuple[int, int]]:
+        """The cells on the two sides of the walls that never kink."""
+        alive = {wall for row in self.rows for wall in row.walls}
+        return [(w.P, w.Q) for k, w in enumerate(self.complex.walls) if k not in alive]
 
     def weights_at(self, point: Sequence[Rational]) -> list[Fraction]:
         """Return the weight vector with coordinates t, by rows."""
-        return self.from_row_values(self.values_at([point])[0])
+        if not self.rows:
+            return [Fraction(0)] * len(self.class_of)
+        entries, denominator = self.numbers_at([point])[0]
+        return self.from_row_values([Fraction(entry, denominator) for entry in entries])
 
     def is_annihilator(self, v: Sequence[Rational]) -> bool:
         """Tell whether ``sum v_s w_s = 0`` for every balanced vector w."""
@@ -140,13 +170,13 @@ def weight_space(complex: Complex) -> WeightSpace:
     walls are merged first, so that only the other ridges enter a linear system.
     """
     simple = [is_simple_crossing(complex, ridge) for ridge in complex.ridges]
-    class_of, classes = _merge(complex, simple)
+    class_of, merged_walls = _merge(complex, simple)
     rows: set[IntVector] = set()
     for ridge, merged in zip(complex.ridges, simple, strict=True):
         if not merged:
-            rows.update(_balance_rows(complex, ridge, class_of, len(classes)))
-    basis, free = null_space_with_free_columns(sorted(rows), len(classes))
-    return WeightSpace(complex, classes, class_of, tuple(basis), tuple(free))
+            rows.update(_balance_rows(complex, ridge, class_of, len(merged_walls)))
+    basis, free = null_space_with_free_columns(sorted(rows), len(merged_walls))
+    return WeightSpace(complex, merged_walls, class_of, tuple(basis), tuple(free))
 
 
 def is_simple_crossing(complex: Complex, ridge: Ridge) -> bool:
@@ -165,25 +195,14 @@ def _same_plane(complex: Complex, left: int, right: int) -> bool:
 def _merge(
     complex: Complex, simple: Sequence[bool]
 ) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
-    parent = list(range(len(complex.walls)))
-
-    def root(wall: int) -> int:
-        while parent[wall] != wall:
-            parent[wall] = parent[parent[wall]]
-            wall = parent[wall]
-        return wall
-
+    pairs: list[tuple[int, int]] = []
     for ridge, merged in zip(complex.ridges, simple, strict=True):
         if merged:
             (a, _), (b, _), (c, _), (d, _) = ridge.cycle
-            parent[root(a)] = root(c)
-            parent[root(b)] = root(d)
-    number: dict[int, int] = {}
-    class_of = tuple(number.setdefault(root(w), len(number)) for w in range(len(parent)))
-    classes: list[list[int]] = [[] for _ in number]
-    for wall, c in enumerate(class_of):
-        classes[c].append(wall)
-    return class_of, tuple(map(tuple, classes))
+            pairs += [(a, c), (b, d)]
+    found = tuple(map(tuple, classes(len(complex.walls), pairs)))
+    class_of = {wall: c for c, walls in enumerate(found) for wall in walls}
+    return tuple(class_of[wall] for wall in range(len(class_of))), found
 
 
 def _balance_rows(
@@ -218,6 +237,11 @@ def _independent_coordinates(normals: Sequence[IntVector]) -> tuple[int, int]:
         for q in range(p)
         if first[p] * second[q] != first[q] * second[p]
     )
+
+
+def _reduced(entries: Sequence[int], denominator: int) -> RowNumbers:
+    divisor = gcd(denominator, *entries)
+    return tuple(entry // divisor for entry in entries), denominator // divisor
 
 
 def cycle_rows(complex: Complex) -> list[list[int]]:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from theorylab.exact import Rational, Vector
+from theorylab.exact import Rational, Vector, clear_denominators
 
-from .functions import CPWL, AffineMap, count_regions, integrate
+from .balancing import RowNumbers
+from .functions import CPWL, AffineMap, integrate
 
 
 @dataclass(frozen=True)
@@ -77,17 +78,17 @@ class Decomposition:
                 part = "g" if weight < 0 else "h"
                 raise ValueError(f"{part} is not convex: it bends down across wall {number}")
         self._f = f
-        self._w_g = tuple(checked)
+        self._numbers = clear_denominators(f.complex.weight_space.row_values(checked))
         self._certificate = certificate
 
     @classmethod
     def unchecked(
-        cls, f: CPWL, w_g: Sequence[Fraction], certificate: Certificate | None = None
+        cls, f: CPWL, numbers: RowNumbers, certificate: Certificate | None = None
     ) -> Decomposition:
-        """Build from weights that are known to give convex parts."""
+        """Build from the numbers of g on the rows, known to give convex parts."""
         decomposition = cls.__new__(cls)
         decomposition._f = f
-        decomposition._w_g = tuple(w_g)
+        decomposition._numbers = numbers
         decomposition._certificate = certificate
         return decomposition
 
@@ -96,15 +97,17 @@ class Decomposition:
         """The decomposed function."""
         return self._f
 
-    @property
+    @cached_property
     def w_g(self) -> Vector:
         """Weights of g."""
-        return self._w_g
+        entries, denominator = self._numbers
+        values = [Fraction(entry, denominator) for entry in entries]
+        return tuple(self._f.complex.weight_space.from_row_values(values))
 
     @property
     def w_h(self) -> Vector:
         """Weights of h."""
-        return tuple(g - f for g, f in zip(self._w_g, self._f.weights, strict=True))
+        return tuple(g - f for g, f in zip(self.w_g, self._f.weights, strict=True))
 
     @property
     def certificate(self) -> Certificate | None:
@@ -114,7 +117,7 @@ class Decomposition:
     @cached_property
     def g(self) -> CPWL:
         """The convex minuend, zero on cell 0."""
-        return CPWL.unchecked(self._f.complex, self._w_g)
+        return CPWL.unchecked(self._f.complex, self.w_g)
 
     @cached_property
     def h(self) -> CPWL:
@@ -124,8 +127,10 @@ class Decomposition:
     @cached_property
     def counts(self) -> tuple[int, int]:
         r"""Numbers of linear pieces :math:`(q(g),q(h))`."""
-        complex = self._f.complex
-        return count_regions(complex, self._w_g), count_regions(complex, self.w_h)
+        space = self._f.complex.weight_space
+        (g, scale), (f, unit) = self._numbers, self._f.row_numbers
+        kinks_of_h = [a * unit != b * scale for a, b in zip(g, f, strict=True)]
+        return space.count_regions(g), space.count_regions(kinks_of_h)
 
     def as_max(self) -> tuple[list[AffineMap], list[AffineMap]]:
         """Return the distinct affine maps of g and of h: ``f = max(first) - max(second)``."""
@@ -137,11 +142,11 @@ class Decomposition:
         return (
             self._f.complex is other._f.complex
             and self._f.weights == other._f.weights
-            and self._w_g == other._w_g
+            and self._numbers == other._numbers
         )
 
     def __hash__(self) -> int:
-        return hash(self._w_g)
+        return hash(self._numbers)
 
     def __repr__(self) -> str:
         return f"Decomposition(counts={self.counts})"

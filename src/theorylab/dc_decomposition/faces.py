@@ -79,11 +79,7 @@ def decompositions_at(
     polyhedron: DecompositionPolyhedron, points: Sequence[Vector]
 ) -> list[Decomposition]:
     """The decompositions with these coordinates t."""
-    space = polyhedron.space
-    return [
-        Decomposition(polyhedron.f, space.from_row_values(values))
-        for values in space.values_at(points)
-    ]
+    return [Decomposition(polyhedron.f, polyhedron.space.weights_at(point)) for point in points]
 
 
 def _dot(row: Sequence[int], vector: Sequence[Fraction | int]) -> Fraction | int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import cached_property
 from itertools import combinations
 
 from theorylab.exact import (
@@ -16,7 +17,9 @@ from theorylab.exact import (
     rational_vector,
 )
 
+from .balancing import RowNumbers
 from .complexes import BraidComplex, Complex
+from .merging import classes
 from .walls import Affine, Ridge
 
 AffineMap = tuple[Vector, Fraction]
@@ -133,6 +136,11 @@ class CPWL:
         if self._pieces is None:
             self._pieces = integrate_along_tree(self._complex, self._weights)
         return self._pieces
+
+    @cached_property
+    def row_numbers(self) -> RowNumbers:
+        """Numbers on the rows of the weight space, as integers over a common denominator."""
+        return clear_denominators(self._complex.weight_space.row_values(self._weights))
 
     @property
     def weights(self) -> list[Fraction]:
@@ -299,32 +307,13 @@ def transfer(f: CPWL, complex: Complex) -> CPWL:
 
 def regions(complex: Complex, w: Iterable[Rational]) -> list[list[int]]:
     """Return the classes of cells joined across walls of weight zero."""
-    parent = _joined_cells(complex, w)
-    classes: dict[int, list[int]] = {}
-    for cell in range(len(parent)):
-        classes.setdefault(_root(parent, cell), []).append(cell)
-    return list(classes.values())
+    flat = [wall for wall, weight in zip(complex.walls, w, strict=True) if not weight]
+    return classes(len(complex.cells), [(wall.P, wall.Q) for wall in flat])
 
 
 def count_regions(complex: Complex, w: Iterable[Rational]) -> int:
     """Return the number of classes of cells joined across walls of weight zero."""
-    return sum(cell == root for cell, root in enumerate(_joined_cells(complex, w)))
-
-
-def _joined_cells(complex: Complex, w: Iterable[Rational]) -> list[int]:
-    """A union-find forest over the cells."""
-    parent = list(range(len(complex.cells)))
-    for wall, weight in zip(complex.walls, w, strict=True):
-        if not weight:
-            parent[_root(parent, wall.P)] = _root(parent, wall.Q)
-    return parent
-
-
-def _root(parent: list[int], cell: int) -> int:
-    while parent[cell] != cell:
-        parent[cell] = parent[parent[cell]]
-        cell = parent[cell]
-    return cell
+    return len(regions(complex, w))
 
 
 def _kinks(complex: Complex, pieces: Sequence[AffineMap]) -> tuple[Fraction, ...]:

@@ -26,12 +26,14 @@ from theorylab.exact import (
     Rational,
     Unbounded,
     Vector,
+    clear_denominators,
     generators,
     primitive,
     rank,
     rational_vector,
 )
 
+from .balancing import RowNumbers
 from .complexes import Complex
 from .decomposition import Certificate, Decomposition, EmptyDecomposition, pareto
 from .functions import CPWL, transfer, unbalanced_ridge
@@ -125,8 +127,8 @@ class DecompositionPolyhedron:
             If there is no decomposition on this complex.
         """
         return [
-            Decomposition.unchecked(self.f, self.space.from_row_values(values))
-            for values in self.space.values_at(self._generators(backend).vertices)
+            Decomposition.unchecked(self.f, numbers)
+            for numbers in self.space.numbers_at(self._generators(backend).vertices)
         ]
 
     def rays(self) -> list[CPWL]:
@@ -135,10 +137,7 @@ class DecompositionPolyhedron:
         if not rows:
             return []
         found = generators(rows, [0] * len(rows), self.dim)
-        return [
-            CPWL.unchecked(self.complex, self.space.from_row_values(values))
-            for values in self.space.values_at(found.rays)
-        ]
+        return [CPWL.unchecked(self.complex, self.space.weights_at(ray)) for ray in found.rays]
 
     def _weights(self, g: Candidate) -> list[Fraction] | None:
         """Return balanced weights of the candidate on this complex, or None."""
@@ -168,8 +167,7 @@ class DecompositionPolyhedron:
 
     def counts(self, g: Candidate) -> tuple[int, int]:
         """Return the numbers of pieces of g and of ``g - f``."""
-        w_g = self.space.from_row_values(self._member_values(g))
-        return Decomposition.unchecked(self.f, w_g).counts
+        return Decomposition.unchecked(self.f, clear_denominators(self._member_values(g))).counts
 
     def is_vertex(self, g: Candidate) -> bool:
         """Rank test: only 0 is balanced and vanishes wherever g or ``g - f`` has no kink."""
@@ -231,19 +229,20 @@ class DecompositionPolyhedron:
         """
         start = self.space.coordinates(self.without_common_part(g).w_g)
         vertex = self._system.to_vertex(start or ())
-        return self._irreducible_decomposition(self.space.weights_at(vertex))
+        return self._irreducible_decomposition(self.space.numbers_at([vertex])[0])
 
-    def _irreducible_decomposition(self, w_g: Sequence[Fraction]) -> Decomposition:
-        irreducible, certificate = self.is_irreducible(w_g)
+    def _irreducible_decomposition(self, numbers: RowNumbers) -> Decomposition:
+        irreducible, certificate = self.is_irreducible(Decomposition.unchecked(self.f, numbers))
         if not irreducible:
             raise ArithmeticError("a convex function is left after the largest was subtracted")
-        return Decomposition.unchecked(self.f, w_g, certificate)
+        return Decomposition.unchecked(self.f, numbers, certificate)
 
     def without_common_part(self, g: Candidate) -> Decomposition:
         """Subtract a largest common convex function: irreducible, not always a vertex."""
-        w_g = self.space.from_row_values(self._member_values(g))
-        rest = [w - r for w, r in zip(w_g, self.common_part(w_g).weights, strict=True)]
-        return self._irreducible_decomposition(rest)
+        values = self._member_values(g)
+        common = self.space.row_values(self.common_part(g).weights)
+        rest = [w - r for w, r in zip(values, common, strict=True)]
+        return self._irreducible_decomposition(clear_denominators(rest))
 
     def unique(self) -> tuple[bool, list[Fraction]]:
         """Decide whether there is exactly one vertex.
@@ -301,8 +300,8 @@ class DecompositionPolyhedron:
             raise ValueError("the cost is unbounded below: some convex function has negative cost")
         vertex = self._system.to_vertex(answer.x, objective)
         y = self._on_walls(answer.multipliers)
-        w_g = self.space.weights_at(vertex)
-        return Decomposition.unchecked(self.f, w_g, Certificate("optimal", y))
+        numbers = self.space.numbers_at([vertex])[0]
+        return Decomposition.unchecked(self.f, numbers, Certificate("optimal", y))
 
     def _prices(self, cost: Sequence[Rational] | None) -> Vector:
         count = len(self.complex.walls)

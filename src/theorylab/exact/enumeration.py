@@ -29,7 +29,7 @@ _PROGRAMS = {
 
 @dataclass(frozen=True)
 class Generators:
-    """Vertices and primitive extreme rays of a pointed polyhedron, each sorted."""
+    """Vertices and primitive extreme rays of a pointed polyhedron, each in a fixed order."""
 
     vertices: tuple[Vector, ...]
     rays: tuple[IntVector, ...]
@@ -61,7 +61,8 @@ def generators(
         found = _by_ppl(rows, bounds, columns)
     else:
         found = _by_program(rows, bounds, columns, backend)
-    return Generators(tuple(sorted(found.vertices)), tuple(sorted(found.rays)))
+    by_integers = sorted(found.vertices, key=clear_denominators)
+    return Generators(tuple(by_integers), tuple(sorted(found.rays)))
 
 
 def _by_ppl(rows: Rows, bounds: Sequence[Rational], columns: int) -> Generators:
