@@ -89,7 +89,7 @@ class Linear:
     def expectation(self, mom: Moments) -> Number:
         """Expected value, ``c0 + c . f``."""
         c, c0 = self._matching(mom)
-        return c0 + c @ mom.f[: len(c)]
+        return c0 + _dot(c, mom.f[: len(c)])
 
     def bias(self, mom: Moments) -> Number:
         """Expected value minus ``E M``."""
@@ -99,7 +99,7 @@ class Linear:
         """Variance of the estimator itself."""
         c, _ = self._matching(mom)
         K = len(c)
-        return c @ mom.second[:K, :K] @ c - (c @ mom.f[:K]) ** 2
+        return _dot(c, mom.second[:K, :K] @ c) - _dot(c, mom.f[:K]) ** 2
 
     def mse(self, mom: Moments) -> Number:
         r"""Mean squared error against the random missing mass.
@@ -108,8 +108,8 @@ class Linear:
         """
         c, c0 = self._matching(mom)
         K = len(c)
-        around_zero = c @ mom.second[:K, :K] @ c - 2 * (c @ mom.cross[:K]) + mom.EM2
-        return around_zero + 2 * c0 * (c @ mom.f[:K] - mom.EM) + c0**2
+        without = _dot(c, mom.second[:K, :K] @ c) - 2 * _dot(c, mom.cross[:K]) + mom.EM2
+        return without + 2 * c0 * (_dot(c, mom.f[:K]) - mom.EM) + c0**2
 
     def mse_about_mean(self, mom: Moments) -> Number:
         r"""Mean squared error against the *mean* missing mass, bias² + variance.
@@ -186,6 +186,12 @@ def hypergeometric(j: int, k: int, n: int, prefix: int) -> Fraction:
     if not 0 <= prefix - k <= n - j:
         return Fraction(0)
     return Fraction(comb(j, k) * comb(n - j, prefix - k), comb(n, prefix))
+
+
+def _dot(left: NDArray, right: NDArray) -> Number:
+    """Inner product, in Fractions for arrays of these."""
+    product = np.dot(left, right)
+    return product if isinstance(product, Fraction) else float(product)
 
 
 def _number(value: object) -> Number:

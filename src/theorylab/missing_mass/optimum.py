@@ -92,7 +92,7 @@ def optimal(mom: Moments, K: int, c1_fixed: bool = False, intercept: bool = Fals
     free[0] = intercept
     if c1_fixed:
         fixed[1], free[1] = 1.0 / mom.n, False
-    constant += fixed @ A @ fixed - 2 * b @ fixed
+    constant += float(fixed @ A @ fixed - 2 * b @ fixed)
     best = _minimise(A[np.ix_(free, free)], (b - A @ fixed)[free], constant)
     x = fixed.copy()
     x[free] = best.x

@@ -47,14 +47,14 @@ def _measured_bias(estimator: Linear, p: Distribution, n: int) -> Fraction:
 
 
 def _truncation_pairs(run: Run) -> Iterator[tuple[Fraction, Fraction]]:
-    rng = run.rng("sizes")
+    rng, largest = run.rng("sizes"), run.pick(ci=20, paper=60)
     for p in _distributions(run, 60):
-        n = int(rng.integers(1, 21))
+        n = int(rng.integers(1, largest + 1))
         functions = GeneratingFunctions(p, n)
         partial, missing = Fraction(0), functions.expected_mass(0)
         coefficients = minimal_bias(n).c
         for K in range(1, n + 1):
-            partial += coefficients[K - 1] * functions.expected_frequency(K)
+            partial += Fraction(coefficients[K - 1]) * functions.expected_frequency(K)
             yield partial - missing, Fraction(theory.truncated_bias(p, n, K))
 
 
@@ -71,8 +71,8 @@ def _bound_touched_once(n: int, K: int) -> tuple[int, int, int]:
     bound = sympy.Rational(*theory.truncated_bias_bound(n, K).as_integer_ratio())
     gap = sympy.Poly(bound - x**K * (1 - x) ** (n - K), x, domain="QQ")
     double = gap.gcd(gap.diff(x)).eval(sympy.Rational(K, n)) == 0
-    positive = sum(bool(gap.eval(end) > 0) for end in (0, 1))
-    return gap.count_roots(0, 1), positive, int(double)
+    ends = [Fraction(str(gap.eval(end))) for end in (0, 1)]
+    return int(gap.count_roots(0, 1)), sum(end > 0 for end in ends), int(double)
 
 
 def _attained() -> Equal:

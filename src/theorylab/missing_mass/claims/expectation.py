@@ -194,8 +194,6 @@ def _(run: Run) -> Finding:
 
 # --- remainder-rate ------------------------------------------------------------------------
 
-CURVE_SIZES = tuple(range(500, 10_001, 500))
-
 PUBLISHED_GOOD_TURING = {
     ("uniform", 500): -3.2168,
     ("uniform", 5000): -5.1721,
@@ -219,9 +217,10 @@ def _published(curve: dict[tuple[str, int], float], estimator: str, decimals: fl
     return Close(measured, list(curve.values()), atol=decimals, sizes={"S": 1000})
 
 
-def _decay(population_at: Callable[[int], Population]) -> ExponentEquals:
-    """Slope of log10 |R| per draw between the last ten sizes, against log10 of p_max."""
-    sizes = np.array(CURVE_SIZES[9:])
+def _decay(run: Run, population_at: Callable[[int], Population]) -> ExponentEquals:
+    """Slope of log10 |R| per draw over eleven sizes n .. 2n, against log10 of p_max."""
+    first = run.pick(ci=5000, paper=50_000)
+    sizes = np.linspace(first, 2 * first, 11).astype(int)
     logs = [theory.log10_bias(population_at(int(n)), int(n), 0, "minimal_bias") for n in sizes]
     local = np.diff(logs) / np.diff(sizes)
     slope = (logs[-1] - logs[0]) / (sizes[-1] - sizes[0])
@@ -236,8 +235,8 @@ def _decay(population_at: Callable[[int], Population]) -> ExponentEquals:
     )
 
 
-def _fixed(name: str) -> Callable[[int], Population]:
-    population = benchmark_population(name, 1000)
+def _fixed(run: Run, name: str) -> Callable[[int], Population]:
+    population = benchmark_population(name, run.pick(ci=1000, paper=10_000))
     return lambda n: population
 
 
@@ -276,14 +275,14 @@ def remainder_rate(run: Run) -> Finding:
             "Good-Turing curve": _published(PUBLISHED_GOOD_TURING, "good_turing", 5e-5),
             "minimal-bias curve": _published(PUBLISHED_MINIMAL_BIAS, "minimal_bias", 5e-4),
             "bounds": _sandwich(run),
-            **{f"slope, {name}": _decay(_fixed(name)) for name in FIXED_BENCHMARKS},
+            **{f"slope, {name}": _decay(run, _fixed(run, name)) for name in FIXED_BENCHMARKS},
         }
     )
 
 
 @remainder_rate.control("p_max moves to 1 as n grows: |R| tends to 1/e")
 def _(run: Run) -> Finding:
-    return _decay(lambda n: Population([Fraction(n - 1, n), Fraction(1, n)]))
+    return _decay(run, lambda n: Population([Fraction(n - 1, n), Fraction(1, n)]))
 
 
 # --- rate-not-uniform ----------------------------------------------------------------------
@@ -415,9 +414,9 @@ def _notebook_bias(population: Population, n: int, k: int) -> Fraction:
 
 
 def _expected_biases(run: Run, formula: BiasFormula) -> Iterator[tuple[Fraction, Fraction]]:
-    rng = run.rng("sizes")
+    rng, largest = run.rng("sizes"), run.pick(ci=15, paper=40)
     for p in _distributions(run, 60):
-        n = int(rng.integers(1, 16))
+        n = int(rng.integers(1, largest + 1))
         functions = GeneratingFunctions(p, n)
         for k in range(n + 1):
             mean = Fraction(k + 1, n) * functions.expected_frequency(k + 1) if k < n else 0
