@@ -126,6 +126,13 @@ def _small_pairs(run: Run, count: int, largest: int) -> list[PairOfRows]:
     ]
 
 
+def _long_pairs(run: Run) -> list[PairOfRows]:
+    """Twenty coins, some of one letter only, from unrelated to nearly equal; and all near."""
+    rng = run.rng("long pairs")
+    pairs = [random_pair(rng, 20, letters=2, nearness=nearness) for nearness in NEARNESS]
+    return [*pairs, near_coins(rng, 20)]
+
+
 def _contains(
     pairs: Sequence[PairOfRows],
     truths: Sequence[Fraction],
@@ -159,7 +166,7 @@ def _widths(run: Run) -> dict[str, Finding]:
     n = run.pick(ci=1000, paper=10_000, gpu=100_000)
     near = near_coins(run.rng("wide pair"), n, spread=0.06 * (1000 / n) ** 0.5)
     rare = [rare_coins(n, Fraction(1, 10**k * n)) for k in (2, 6, 10)]
-    cells = run.pick(ci=500, paper=1000)
+    cells = run.pick(ci=500, paper=2000, gpu=6000)
     return {
         "width, coordinates all different": AtMost(
             _with_cells(cells)(*near).relative_width, 0.01, sizes={"n": n, "cells": cells}
@@ -186,8 +193,7 @@ def _widths(run: Run) -> dict[str, Finding]:
 )
 def product_bracket(run: Run) -> Finding:
     small = _small_pairs(run, run.pick(ci=120, paper=400), 8)
-    rng = run.rng("long pairs")
-    long = [random_pair(rng, 20, letters=2, nearness=nearness) for nearness in NEARNESS]
+    long = _long_pairs(run)
     return AllHold(
         {
             "small, mixed alphabets": _contains(small, _exactly(small), _with_cells(30)),
@@ -201,13 +207,13 @@ def product_bracket(run: Run) -> Finding:
 
 
 def _merged_above(P: Rows, Q: Rows) -> Bracket:
-    return bracket_of(exact_pair(P, Q), 30, upper_pass=merging_pass)
+    return bracket_of(exact_pair(P, Q), 3, upper_pass=merging_pass)
 
 
 @product_bracket.control("atoms merged in the upper pass as well")
 def _(run: Run) -> Finding:
-    small = _small_pairs(run, 40, 8)
-    return _contains(small, _exactly(small), _merged_above)
+    long = _long_pairs(run)
+    return _contains(long, _exactly(long), _merged_above)
 
 
 def _as_doubles(rows: Rows) -> list[list[float]]:
