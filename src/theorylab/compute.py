@@ -170,8 +170,14 @@ def compute_watched(claim: Claim, run: Run, timeout: float | None, trace: str) -
             faulthandler.cancel_dump_traceback_later()
 
 
-def compute_isolated(claim: Claim, run: Run, timeout: float | None) -> Record:
+def compute_isolated(packed: bytes, timeout: float | None) -> Record:
     """``compute`` from any thread: with a time-out, in a process of its own that can be ended.
+
+    Parameters
+    ----------
+    packed : bytes
+        Claim and run, pickled.
+    timeout : float, optional
 
     Raises
     ------
@@ -179,16 +185,16 @@ def compute_isolated(claim: Claim, run: Run, timeout: float | None) -> Record:
         If that process died; the caller may try again.
     """
     if timeout is None:
-        return compute(claim, run)
+        return compute(*cloudpickle.loads(packed))
     with tempfile.TemporaryDirectory(prefix="theorylab-") as folder:
         task, result, trace = (Path(folder) / name for name in ("task", "record", "trace"))
-        task.write_bytes(cloudpickle.dumps((claim, run, timeout)))
-        paths = [str(path) for path in (task, result, trace)]
-        done = subprocess.run([sys.executable, "-c", _ANSWER, *paths], capture_output=True)
+        task.write_bytes(packed)
+        arguments = [str(timeout), *map(str, (task, result, trace))]
+        done = subprocess.run([sys.executable, "-c", _ANSWER, *arguments], capture_output=True)
         if result.exists():
             return cloudpickle.loads(result.read_bytes())
         if trace_of_hang(trace):
-            return hang_record(claim, run, timeout, trace_of_hang(trace))
+            return hang_record(*cloudpickle.loads(packed), timeout, trace_of_hang(trace))
         said = done.stderr.decode(errors="replace")[-2000:]
         raise WorkerDiedError(f"its process ended with status {done.returncode}: {said}")
 
@@ -196,10 +202,10 @@ def compute_isolated(claim: Claim, run: Run, timeout: float | None) -> Record:
 _ANSWER = "import sys; from theorylab.compute import answer; answer(*sys.argv[1:])"
 
 
-def answer(task: str, result: str, trace: str) -> None:
+def answer(timeout: str, task: str, result: str, trace: str) -> None:
     """Compute the claim in the file ``task`` and leave its record in the file ``result``."""
-    claim, run, timeout = cloudpickle.loads(Path(task).read_bytes())
-    record = compute_watched(claim, run, timeout, trace)
+    claim, run = cloudpickle.loads(Path(task).read_bytes())
+    record = compute_watched(claim, run, float(timeout), trace)
     part = Path(f"{result}.part")
     part.write_bytes(cloudpickle.dumps(record))
     part.rename(result)

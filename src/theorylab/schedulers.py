@@ -14,16 +14,17 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
+
+import cloudpickle
 
 from theorylab.claims import Claim
 from theorylab.compute import (
     WorkerDiedError,
     compute,
-    compute_isolated,
     compute_watched,
     error_record,
     hang_record,
@@ -113,8 +114,7 @@ class _Pool:
         error = future.exception()
         if error is None:
             return future.result()
-        text = "".join(traceback.format_exception(error)).strip()
-        return error_record(claim, self._run, f"{text}\nno worker process could compute it")
+        return error_record(claim, self._run, _told("no worker process could compute it", error))
 
     def close(self, kill: bool) -> None:
         self._executor.shutdown(wait=True, kill_workers=kill)
@@ -206,20 +206,34 @@ def on_cluster(
     Raises
     ------
     SchedulerError
-        If the extra is not installed or the scheduler does not answer.
+        If the extra is not installed, or the scheduler does not answer (any more).
     """
     client = _client(address)
     from distributed import as_completed
 
+    def answer(task: bytes, timeout: float | None) -> Record:
+        # Travels by value and imports there: a package that a worker lacks is then an error of
+        # this claim, whereas Dask waits for ever for a function that it cannot unpickle.
+        from theorylab.compute import compute_isolated
+
+        return compute_isolated(task, timeout)
+
     try:
-        futures = {
-            client.submit(compute_isolated, claim, run, timeout, pure=False, retries=2): claim
-            for claim in claims
-        }
+        futures = {}
         for claim in claims:
+            task = _packed(claim, run)
+            if isinstance(task, Record):
+                yield task
+                continue
+            futures[client.submit(answer, task, timeout, pure=False, retries=2)] = claim
             on_start(claim)
-        for future in as_completed(futures):
+        for future in as_completed(futures, loop=client.loop):
             yield _cluster_record(future, futures[future], run)
+    except (OSError, CancelledError) as error:
+        raise SchedulerError(
+            f"lost the Dask scheduler at {address} ({error!r}); finished records are kept: start "
+            "it again and repeat with resume"
+        ) from error
     finally:
         client.close()
 
@@ -227,9 +241,11 @@ def on_cluster(
 def _client(address: str) -> Any:
     try:
         from distributed import Client
+        from distributed.comm import get_address_host_port
     except ImportError as error:
         raise SchedulerError("--scheduler needs Dask: pip install 'theorylab[cluster]'") from error
     try:
+        get_address_host_port(address, strict=True)
         return Client(address, timeout=10, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise SchedulerError(
@@ -242,6 +258,21 @@ def _cluster_record(future: Any, claim: Claim, run: Run) -> Record:
     error = future.exception()
     if error is None:
         return future.result()
+    if future.cancelled():
+        raise error
     died = isinstance(error, WorkerDiedError) or type(error).__name__ == "KilledWorker"
     what = "the workers that computed it died" if died else "the cluster could not compute it"
-    return error_record(claim, run, f"{what}: {error!r}")
+    return error_record(claim, run, _told(what, error))
+
+
+def _packed(claim: Claim, run: Run) -> bytes | Record:
+    """Claim and run as bytes; an error record if the claim cannot travel."""
+    try:
+        return cloudpickle.dumps((claim, run))
+    except Exception as error:
+        return error_record(claim, run, _told("it cannot be sent to another process", error))
+
+
+def _told(what: str, error: BaseException) -> str:
+    """Text of an error record; its last line is what was raised."""
+    return f"{what}:\n{''.join(traceback.format_exception(error)).strip()}"

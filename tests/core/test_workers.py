@@ -88,8 +88,8 @@ def test_a_claim_that_cannot_be_sent_is_an_error_and_the_others_go_on(toy_claim)
     toy_claim("toy.last")
     found = verify("toy", workers=2)
     assert [record.verdict for record in found] == ["verified", "error", "verified"]
+    assert found[1].error.startswith("no worker process could compute it:\n")
     assert "cannot pickle" in found[1].error
-    assert found[1].error.endswith("no worker process could compute it")
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from theorylab.run import Run
 from toy_chapters.traces import count, folder
 
 BOOK = Source("toy2025")
+LONGEST_WAIT = 60.0
 
 
 def _wait(name: str) -> Finding:
@@ -18,7 +19,10 @@ def _wait(name: str) -> Finding:
     note = folder() / f"{name}.pid"
     note.with_suffix(".part").write_text(str(os.getpid()), encoding="utf8")
     note.with_suffix(".part").replace(note)
+    deadline = time.monotonic() + LONGEST_WAIT
     while not (folder() / "go").exists():
+        if time.monotonic() > deadline:
+            raise TimeoutError("the test never let this claim go")
         time.sleep(0.01)
     return Equal(1, 1)
 
