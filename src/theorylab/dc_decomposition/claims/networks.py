@@ -136,7 +136,10 @@ def _(run: Run) -> Finding:
 # --- signed simplices -------------------------------------------------------------------------
 
 
-def _instances(run: Run) -> list[tuple[int, list[Affine]]]:
+Instances = Sequence[tuple[int, list[Affine]]]
+
+
+def _instances(run: Run) -> Instances:
     """Tangents at random points in one to four dimensions, and at grids."""
     rng = run.rng("points")
     small = ((1, 8), (2, 12), (2, 24), (3, 12), (4, 9))
@@ -170,9 +173,9 @@ def _spots(rng: np.random.Generator, n: int) -> list[list[int]]:
     return rng.integers(-300, 301, (200, n)).tolist()
 
 
-def _identities(run: Run, change: Change) -> dict[str, Finding]:
+def _identities(run: Run, instances: Instances, change: Change) -> dict[str, Finding]:
     """The identity against a second derivation, in the plane on all cells, and at points."""
-    rng, instances = run.rng("spots"), _instances(run)
+    rng = run.rng("spots")
     agree = wrong = mismatches = regions = unproved = 0
     arities, signs = [], set()
     for n, maps in instances:
@@ -256,7 +259,7 @@ def nn_signed_simplices(run: Run) -> Finding:
     _, wrong_elsewhere = _quadrilateral((0, 2))
     return AllHold(
         {
-            **_identities(run, _unchanged),
+            **_identities(run, _instances(run), _unchanged),
             **_numbers(run),
             "thin quadrilateral: mismatches": Equal(mismatches, 0),
             "thin quadrilateral: wrong grid points": Equal(len(wrong), 0),
@@ -275,12 +278,12 @@ def _(run: Run) -> Finding:
 
 @nn_signed_simplices.control("one max-term dropped")
 def _(run: Run) -> Finding:
-    return AllHold(_identities(run, _without_one))
+    return AllHold(_identities(run, _instances(run)[::3], _without_one))
 
 
 @nn_signed_simplices.control("one sign flipped")
 def _(run: Run) -> Finding:
-    return AllHold(_identities(run, _with_one_sign_flipped))
+    return AllHold(_identities(run, _instances(run)[::3], _with_one_sign_flipped))
 
 
 # --- differences ------------------------------------------------------------------------------
