@@ -169,15 +169,15 @@ def cost_figure(stacked: Sequence[int] = (6, 10, 18, 34)) -> Figure:
         The K.
     """
     made, axes = figure(9.5, 6.6, 2, 2)
-    lengths, alphabets = (12, 24, 48, 96), (2, 4, 8, 16, 32)
-    _draw_counts(axes[0, 0], "coordinates n", lengths, [(9, n, 3) for n in lengths], 1)
+    lengths, alphabets, n = (12, 24, 48, 96), (2, 4, 8, 16, 32), 2 * stacked[-1]
+    _draw_counts(axes[0, 0], "coordinates n", lengths, [(9, length, 3) for length in lengths], 1)
     axes[0, 0].legend(fontsize=9)
-    _draw_counts(axes[0, 1], "stacked components K", stacked, [(K - 1, 68, 3) for K in stacked], 2)
+    _draw_counts(axes[0, 1], "stacked components K", stacked, [(K - 1, n, 3) for K in stacked], 2)
     letters = [q - 1 for q in alphabets]
     _draw_counts(axes[1, 0], "letters |Σ| - 1", letters, [(9, 24, q) for q in alphabets], 1)
     all_active = [_multiplications(K - 1, K - 2, 2) for K in stacked]
     axes[0, 1].plot(stacked, all_active, "s", color=COLOURS["accent"], label="n = K - 2, binary")
-    naive = [naive_multiplications(*padded_moment_pair(K - 1, 68, 3)) for K in stacked[:2]]
+    naive = [naive_multiplications(*padded_moment_pair(K - 1, n, 3)) for K in stacked[:2]]
     axes[0, 1].plot(stacked[:2], naive, "^", color=COLOURS["control"], label="from scratch")
     handles, names = axes[0, 1].get_legend_handles_labels()
     axes[0, 1].legend(handles[-2:], names[-2:], fontsize=9, loc="lower right")
