@@ -11,7 +11,7 @@ SOURCES := $(shell find src -name '*.py' -o -name '*.csv' -o -name '*.json' | so
 PAGES   := $(shell find chapters _ext -type f -not -path '*/.*' -not -name '*.pyc' | sort) _config.yml _toc.yml
 BOOKS   := $(wildcard chapters/*.ipynb)
 
-.PHONY: help setup book test unit notebooks site-test serve execute bench lint clean
+.PHONY: help setup book test unit notebooks site-test serve execute bench lint types clean
 
 help:  ## What can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 14
@@ -57,11 +57,13 @@ bench: $(SETUP)  ## Benchmarks beside named peers (installs the peers)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
 	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
 
-lint: $(SETUP)  ## ruff, pyright, import rules
+lint: $(SETUP)  ## ruff and import rules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
+
+types: $(SETUP)  ## pyright
+	$(BIN)/pyright --pythonpath $(BIN)/python
 
 clean:  ## Remove what was built, but not the environment
 	rm -rf $(BUILD) .pytest_cache .ruff_cache .hypothesis .benchmarks

@@ -194,7 +194,8 @@ def compute_isolated(packed: bytes, timeout: float | None) -> Record:
         if result.exists():
             return cloudpickle.loads(result.read_bytes())
         if trace_of_hang(trace):
-            return hang_record(*cloudpickle.loads(packed), timeout, trace_of_hang(trace))
+            claim, run = cloudpickle.loads(packed)
+            return hang_record(claim, run, timeout, trace_of_hang(trace))
         said = done.stderr.decode(errors="replace")[-2000:]
         raise WorkerDiedError(f"its process ended with status {done.returncode}: {said}")
 

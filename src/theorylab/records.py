@@ -413,10 +413,14 @@ def _finding_rows(
 def _telling_texts(a: Finding | None, b: Finding | None) -> tuple[str, str]:
     """Short texts where they differ; all digits where rounding would hide the difference."""
     if a is None or b is None or str(a) != str(b):
-        return tuple("none" if finding is None else str(finding) for finding in (a, b))
+        return _text_or_none(a), _text_or_none(b)
     old, new = _flat(vars(a)), _flat(vars(b))
     key = next(key for key in {**old, **new} if old.get(key) != new.get(key))
-    return tuple(f"{key} = {_in_full(values.get(key))}" for values in (old, new))
+    return f"{key} = {_in_full(old.get(key))}", f"{key} = {_in_full(new.get(key))}"
+
+
+def _text_or_none(finding: Finding | None) -> str:
+    return "none" if finding is None else str(finding)
 
 
 def _flat(values: Any, name: str = "") -> dict[str, Any]:

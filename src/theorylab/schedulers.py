@@ -241,7 +241,7 @@ def on_cluster(
 def _client(address: str) -> Any:
     try:
         from distributed import Client
-        from distributed.comm import get_address_host_port
+        from distributed.comm.addressing import get_address_host_port
     except ImportError as error:
         raise SchedulerError("--scheduler needs Dask: pip install 'theorylab[cluster]'") from error
     try:

@@ -54,7 +54,9 @@ class TrainedNet:
 
 def two_moons_nets() -> list[TrainedNet]:
     """Return the trained networks: hidden layers (4, 3) with seeds 0, 1, 2, and (4,)."""
-    text = files(__package__).joinpath("two_moons.json").read_text(encoding="utf-8")
+    text = (
+        files("theorylab.dc_decomposition").joinpath("two_moons.json").read_text(encoding="utf-8")
+    )
     return [_trained(stored) for stored in json.loads(text)]
 
 
@@ -107,13 +109,15 @@ def mutual_information(table: str) -> SubmodularPair:
 
     if table not in TABLES:
         raise ValueError(f"table must be one of {', '.join(TABLES)}, got {table!r}")
+    data: np.ndarray
+    labels: np.ndarray
     if table == "iris":
-        data, labels = load_iris(return_X_y=True)
+        data, labels = load_iris(return_X_y=True)  # pyright: ignore[reportAssignmentType]
         return entropy_pair(_cut(data, (1 / 3, 2 / 3)), labels)
     if table == "wine":
-        data, labels = load_wine(return_X_y=True)
+        data, labels = load_wine(return_X_y=True)  # pyright: ignore[reportAssignmentType]
         return entropy_pair(_cut(data[:, :4], (1 / 2,)), labels)
-    data, labels = load_digits(return_X_y=True)
+    data, labels = load_digits(return_X_y=True)  # pyright: ignore[reportAssignmentType]
     return entropy_pair((data[:, [18, 20, 28, 36]] > 8).astype(int), labels % 2)
 
 

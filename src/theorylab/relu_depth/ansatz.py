@@ -242,7 +242,8 @@ def symmetrised_column(template: Block, n: int) -> Column:
         for side in (template.left, template.right)
     ]
     weight = factorial(n - len(labels))
-    rows, linear = _histogram(*sides, _placements(n, len(labels)), n, weight)
+    left, right = sides
+    rows, linear = _histogram(left, right, _placements(n, len(labels)), n, weight)
     k = len(template.left)
     hinges = {_decoded(code, k, n): value for code, value in sorted(rows.tolist())}
     return Column(hinges, tuple(linear.tolist()))
