@@ -35,6 +35,7 @@ from theorylab.dc_decomposition.examples import (
     twisted_triangles,
 )
 from theorylab.dc_decomposition.faces import all_faces, decompositions_at
+from theorylab.dc_decomposition.floating import float_generators
 from theorylab.exact import BACKENDS, rank
 
 seeds = st.integers(0, 2**32 - 1)
@@ -132,6 +133,16 @@ def test_three_backends_agree(seed: int) -> None:
     assert len(polyhedron.rays()) == 37
     assert len(polyhedron.hrep().rows) == 24
     assert polyhedron.dimension == polyhedron.dim == polyhedron.hrep().dim == 11
+
+
+def test_floating_point_loses_rays() -> None:
+    """The float cddlib finds every generator, but rounding turns rays into neither kind."""
+    for seed in range(3):
+        values = random_set_function(np.random.default_rng(seed), 4)
+        polyhedron = polyhedron_of(CPWL.from_set_function(4, values))
+        found = float_generators(polyhedron.hrep())
+        assert found.vertices + found.rays + found.neither >= len(polyhedron.vertices()) + 37
+        assert found.rays < 37
 
 
 @settings(max_examples=25)

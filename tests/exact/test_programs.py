@@ -85,6 +85,20 @@ def test_the_floating_point_path_and_the_exact_simplex_agree(seed: int) -> None:
     assert dot(objective, by_floats[0]) == dot(objective, exact[0])
 
 
+def test_the_optimality_check_asks_for_all_four_conditions() -> None:
+    """min x + y over x >= 0, y >= 0, x + y >= 1, x <= 5: optimal at (1, 0), not at the others."""
+    rows = [(1, 0), (0, 1), (1, 1), (-1, 0)]
+    system = InequalitySystem(rows, [0, 0, 1, -5], 2)
+    cost, one, zero = (1, 1), Fraction(1), Fraction(0)
+    x, y = (one, zero), (zero, zero, one, zero)
+    assert system._is_optimal(cost, x, y)
+    assert not system._is_optimal(cost, (zero, zero), y)
+    assert not system._is_optimal(cost, (2 * one, zero), y)
+    assert not system._is_optimal(cost, x, (zero, 2 * one, -one, zero))
+    assert not system._is_optimal(cost, x, (zero, one, zero, zero))
+    assert not system._is_optimal((-1, 0), (zero, one), (-one, zero, zero, zero))
+
+
 def test_numbers_beyond_floating_point_are_still_exact() -> None:
     """Two constraints that differ by one part in 10^40."""
     big = 10**40

@@ -111,6 +111,11 @@ class WeightSpace:
             for entries, (_, denominator) in zip(product, cleared, strict=True)
         ]
 
+    def form_of_rows(self, factors: Sequence[int]) -> list[int]:
+        """Return the form t -> sum of factor times row number, in the coordinates t."""
+        combined = self._transposed_forms * fmpz_mat(len(self.rows), 1, list(factors))
+        return [int(entry) for (entry,) in combined.tolist()]
+
     @cached_property
     def _transposed_forms(self) -> fmpz_mat:
         return fmpz_mat([list(row.form) for row in self.rows]).transpose()

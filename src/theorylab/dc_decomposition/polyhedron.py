@@ -200,18 +200,10 @@ class DecompositionPolyhedron:
             [Fraction(0)] * len(forms) + [-bound for bound in upper],
             self.dim,
         )
-        optimum = system.minimise([-total for total in self._total()])
+        optimum = system.minimise([-total for total in self._objective(self._prices(None))])
         if not isinstance(optimum, Optimum):
             raise ArithmeticError("the common convex part must be bounded")
         return optimum
-
-    def _total(self) -> list[int]:
-        """The form t -> sum of all weights."""
-        total = [0] * self.dim
-        for row in self.space.rows:
-            size = sum(row.scales)
-            total = [t + size * a for t, a in zip(total, row.form, strict=True)]
-        return total
 
     def _irreducible(self, optimum: Optimum) -> Certificate:
         """Turn the dual solution into a vector over the walls that annihilates W."""
@@ -308,15 +300,13 @@ class DecompositionPolyhedron:
         return (Fraction(1),) * count if cost is None else rational_vector(cost, count, "cost")
 
     def _objective(self, prices: Sequence[Rational]) -> list[Fraction]:
-        objective = [Fraction(0)] * self.dim
-        for row in self.space.rows:
-            price = sum(
-                (prices[wall] * scale for wall, scale in zip(row.walls, row.scales, strict=True)),
-                Fraction(0),
-            )
-            if price:
-                objective = [c + price * a for c, a in zip(objective, row.form, strict=True)]
-        return objective
+        """The form t -> sum of price times weight, in the coordinates t."""
+        integers, denominator = clear_denominators(prices)
+        row_prices = [
+            sum(integers[wall] * scale for wall, scale in zip(row.walls, row.scales, strict=True))
+            for row in self.space.rows
+        ]
+        return [Fraction(entry, denominator) for entry in self.space.form_of_rows(row_prices)]
 
     def _on_walls(self, multipliers: Sequence[Fraction]) -> Vector:
         """Put the multiplier of every row on its first wall."""
