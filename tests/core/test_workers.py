@@ -54,9 +54,8 @@ def outcome(records):
 
 def test_results_do_not_depend_on_the_number_of_workers(toys):
     serial = outcome(verify("steady", seed=3))
-    assert outcome(verify("steady", seed=3, workers=2)) == serial
     ids = [made.id for made in reversed(claims("steady"))]
-    assert outcome(verify(ids, seed=3, workers=3)) == serial[::-1]
+    assert outcome(verify(ids, seed=3, workers=2)) == serial[::-1]
 
 
 def test_claims_made_by_hand_are_computed_by_workers_too(toy_claim):
