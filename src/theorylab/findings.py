@@ -57,7 +57,7 @@ class Finding(ABC):
     Parameters
     ----------
     sizes : mapping of str to number, optional
-        The sizes that were used, shown with the finding.
+        The sizes that were used; stored in the record and compared between runs.
     note : str, optional
         One sentence for the reader.
     """

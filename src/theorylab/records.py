@@ -47,7 +47,7 @@ def library_versions() -> Mapping[str, str]:
 
 @cache
 def code_fingerprint(module: str) -> str:
-    """Hash of the sources that a claim of ``module`` may depend on: its package and the core.
+    """Hash of what a claim of ``module`` may depend on: its package, data included, and the core.
 
     A record whose fingerprint differs was computed by other code and is not resumed from. It is
     empty, which differs from itself, where the sources have no file (a notebook, a prompt).
@@ -64,7 +64,7 @@ def code_fingerprint(module: str) -> str:
 
 
 def _package_files(module: str) -> list[Path]:
-    """Sources of the chapter's package (of the top-level package, for other distributions)."""
+    """Files of the chapter's package (of the top-level package, for other distributions)."""
     depth = 2 if module.startswith("theorylab.") else 1
     name = ".".join(module.split(".")[:depth])
     if name == "__main__":
@@ -77,7 +77,8 @@ def _package_files(module: str) -> list[Path]:
         return []
     folders = spec.submodule_search_locations
     if folders:
-        return [path for folder in folders for path in Path(folder).rglob("*.py")]
+        paths = (path for folder in folders for path in Path(folder).rglob("*"))
+        return [path for path in paths if path.is_file() and "__pycache__" not in path.parts]
     return [Path(spec.origin)]
 
 
@@ -224,7 +225,8 @@ class RecordStore:
     """
 
     def __init__(self, root: str | os.PathLike[str], run: Run) -> None:
-        self.folder = run_folder(Path(root), run)
+        # Absolute, since a claim may change the working directory.
+        self.folder = run_folder(Path(root).absolute(), run)
         self._probe()
 
     def _probe(self) -> None:

@@ -6,6 +6,7 @@ it was computing; those are run again, alone.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import tempfile
@@ -54,7 +55,8 @@ def serially(claims: Sequence[Claim], run: Run, on_start: OnStart) -> Iterator[R
 def _prepare_worker(parent: int) -> None:
     """Leave Ctrl-C, which reaches the whole process group, and standard output to the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.dup2(2, 1)
+    with contextlib.suppress(OSError):  # standard error may be closed
+        os.dup2(2, 1)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 

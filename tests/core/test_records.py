@@ -266,17 +266,18 @@ def fingerprint() -> str:
     return code_fingerprint("fingerprinted.claims")
 
 
-@pytest.mark.parametrize("name", ["claims.py", "inner/__init__.py", "new.py"])
-def test_the_fingerprint_changes_with_any_source_of_the_package(package, name):
+@pytest.mark.parametrize("name", ["claims.py", "inner/__init__.py", "new.py", "inner/data.csv"])
+def test_the_fingerprint_changes_with_any_file_of_the_package(package, name):
     before = fingerprint()
     assert before == fingerprint() != ""
     (package / name).write_text("changed = True\n")
     assert fingerprint() != before
 
 
-def test_the_fingerprint_ignores_what_is_no_source(package):
+def test_the_fingerprint_ignores_what_python_caches(package):
     before = fingerprint()
-    (package / "notes.txt").write_text("changed")
+    (package / "__pycache__").mkdir()
+    (package / "__pycache__" / "claims.cpython-311.pyc").write_text("changed")
     assert fingerprint() == before
 
 

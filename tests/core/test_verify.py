@@ -118,6 +118,20 @@ def test_each_record_is_saved_as_soon_as_it_is_finished(toy_claim, tmp_path):
     assert load_records(tmp_path) == found
 
 
+def test_a_claim_that_changes_the_working_directory_moves_no_records(
+    toy_claim, tmp_path, monkeypatch
+):
+    def wanders(run):
+        os.chdir("/")
+        return Equal(1, 1)
+
+    toy_claim("toy.wanders", check=wanders)
+    toy_claim("toy.next")
+    monkeypatch.chdir(tmp_path)
+    found = verify("toy", records="records")
+    assert load_records(tmp_path / "records") == sorted(found, key=lambda record: record.claim)
+
+
 def test_resume_computes_only_what_is_missing(toys, computed, tmp_path):
     first = verify(["steady.exact", "steady.trend"], records=tmp_path)
     again = verify("steady", records=tmp_path, resume=True)
