@@ -16,6 +16,7 @@ pytestmark = pytest.mark.site
 WIDTHS = (390, 1440)
 SETTLED = "() => !window.MathJax || !MathJax.startup || MathJax.startup.promise.then(() => true)"
 RAW_MATHEMATICS = re.compile(r"\$[^$\n]{1,80}\$|\\\(|\\\[|\\frac|\\sum|\\mathbb")
+LINKS = "all => all.map(a => new URL(a.getAttribute('href'), document.baseURI).href)"
 VISIBLE_PROSE = """() => {
   const copy = document.querySelector("article, main").cloneNode(true);
   const code = copy.querySelectorAll("pre, code, script, style, mjx-container, .tl-plot");
@@ -76,7 +77,7 @@ def test_every_internal_link_leads_somewhere(browser: Browser, address: str, sit
     targets: dict[str, set[str]] = {}
     for path in pages(site):
         page.goto(f"{address}/{path}", wait_until="domcontentloaded")
-        for link in page.eval_on_selector_all("a[href]", "all => all.map(a => a.href)"):
+        for link in page.eval_on_selector_all("a[href]", LINKS):
             if link.startswith(address):
                 targets.setdefault(link, set()).add(path)
     page.close()
