@@ -139,7 +139,7 @@ def median_figure() -> Figure:
 def polyhedron_figure() -> Figure:
     r"""A plane slice of the polyhedron of the standard example: two cones and their overlap.
 
-    The slice is spanned by the edge between the two vertices and by the weights of |x| + |y|.
+    The slice is spanned by the edge between the two vertices and by the weights of ``|x| + |y|``.
     """
     return _slice_figure(*standard_example())
 
