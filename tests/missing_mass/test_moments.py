@@ -103,6 +103,7 @@ def test_probabilities_that_add_to_one_in_pairs(n: int) -> None:
 
 def test_one_certain_class() -> None:
     assert_same(moments([1.0], 4, 4), exact_moments([Fraction(1)], 4, 4))
+    assert not moments([1.0], 14, 13).f.any()
 
 
 def test_intercept_only_adds_a_row_and_a_column() -> None:

@@ -17,6 +17,8 @@ from theorylab.missing_mass.fingerprint import Population, as_population
 
 BLOCK_ENTRIES = 1 << 22
 LARGEST_BELOW_ONE = 1.0 - 2.0**-53
+LOG_OF_ZERO = -1e4
+"""Finite, so that its 0th multiple is 0 (0^0 = 1); the exponential of any other one is 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,9 +129,14 @@ def _log_factorials(n: int, largest: int) -> tuple[NDArray, NDArray]:
     return falling, factorials
 
 
+def _log_complement(u: NDArray) -> NDArray[np.float64]:
+    """Logarithm of 1 - u."""
+    return np.log1p(-u, where=u < 1, out=np.full(u.shape, LOG_OF_ZERO))
+
+
 def _single_sums(u: NDArray, m: NDArray, n: int, K: int) -> tuple[NDArray, float, float]:
     """Sums over one class: E Phi_k, E M and the diagonal part of E M^2."""
-    log_u, log_rest = np.log(u), np.log1p(-np.minimum(u, LARGEST_BELOW_ONE))
+    log_u, log_rest = np.log(u), _log_complement(u)
     falling, factorials = _log_factorials(n, K)
     k = np.arange(1, K + 1)[:, None]
     log_choose = (falling - factorials)[1:, None]
@@ -161,8 +168,8 @@ def _pair_sums_of_block(
     matrices follow from one another by multiplication, from the smallest exponent up: no
     division, hence no 0/0 where u + v = 1.
     """
-    log_u, log_rest = np.log(u), np.log1p(-np.minimum(u, LARGEST_BELOW_ONE))
-    odds = np.exp(log_u - log_rest)
+    log_u, log_rest = np.log(u), _log_complement(u)
+    odds = u / (1.0 - np.minimum(u, LARGEST_BELOW_ONE))
     q = 1.0 - np.minimum(np.outer(odds[block], odds), LARGEST_BELOW_ONE)
     pairs = np.outer(m[block], m)
     pairs[np.arange(q.shape[0]), np.arange(u.size)[block]] -= m[block]
