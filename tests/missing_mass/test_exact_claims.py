@@ -49,3 +49,17 @@ def test_importing_the_package_loads_no_heavy_library() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
+
+
+def test_independent_classes_overstate_the_error_by_22_percent() -> None:
+    """The control of ``moments`` errs by as much as the omitted coupling explains."""
+    (record,) = verify("missing_mass.moments", progress=False)
+    (control,) = record.controls
+    assert "1.219 times" in control.finding.note
+
+
+def test_on_its_own_sample_the_frozen_rule_scores_exactly_like_good_turing() -> None:
+    (record,) = verify("missing_mass.frozen-is-not-risk", progress=False)
+    (control,) = record.controls
+    measured = {name: leaf.measured for name, leaf in control.finding.leaves()}
+    assert measured == pytest.approx(dict.fromkeys(measured, 1.0), abs=1e-12)

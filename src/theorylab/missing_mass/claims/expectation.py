@@ -27,6 +27,7 @@ from theorylab.missing_mass.fingerprint import (
     benchmark_population,
     uniform,
 )
+from theorylab.missing_mass.linear import minimal_bias
 from theorylab.missing_mass.sampling import random_distribution
 from theorylab.run import Run
 
@@ -423,6 +424,24 @@ def _expected_biases(run: Run, formula: BiasFormula) -> Iterator[tuple[Fraction,
             yield mean - functions.expected_mass(k), formula(Population(p), n, k)
 
 
+def _expected_minimal_biases(run: Run) -> Iterator[tuple[Fraction, Fraction]]:
+    """Bias of the minimal-bias estimator of every M_k, from its coefficients and predicted."""
+    for p in _distributions(run, 15):
+        for n in (1, 4, 9):
+            functions = GeneratingFunctions(p, n)
+            for k in range(n):
+                mean = sum(
+                    (
+                        Fraction(c) * functions.expected_frequency(j)
+                        for j, c in enumerate(minimal_bias(n, k=k).c, start=1)
+                        if c
+                    ),
+                    start=Fraction(0),
+                )
+                predicted = Fraction(theory.minimal_bias_bias(p, n, k))
+                yield mean - functions.expected_mass(k), predicted
+
+
 def _log10(value: Fraction) -> float:
     return log10(abs(value.numerator)) - log10(value.denominator)
 
@@ -436,6 +455,7 @@ def _good_turing_finding(run: Run, formula: BiasFormula) -> AllHold:
     return AllHold(
         {
             "bias for every k": _agreeing(_expected_biases(run, formula)),
+            "bias of minimal bias, every k": _agreeing(_expected_minimal_biases(run)),
             "never negative for k = 0": AtLeast(smallest, 0),
             "published curve": Close(measured, list(published.values()), atol=5e-3),
             "last point, k = n": Close(_log10(formula(population, n, n)), -6000.0, atol=5e-3),

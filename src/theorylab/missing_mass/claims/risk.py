@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 from theorylab.claims import Source, claim
 from theorylab.findings import AllHold, AtLeast, AtMost, Close, Equal, Finding
 from theorylab.missing_mass import enumeration, theory
-from theorylab.missing_mass.exact_prefixes import exact_prefix_moment
+from theorylab.missing_mass.exact_prefixes import (
+    exact_prefix_mass_moment,
+    exact_prefix_moment,
+)
 from theorylab.missing_mass.fingerprint import (
     FIXED_BENCHMARKS,
     Population,
@@ -101,10 +104,13 @@ def _relative_error(found: Moments, exact: Moments) -> float:
 
 
 def _prefix_moments_agree() -> Equal:
+    """Moments along one ordered sample, against all sequences of labels."""
     p = (Fraction(1, 2), Fraction(1, 3), Fraction(1, 6))
     sizes = [(5, 5), (5, 3), (4, 1)]
     cases = [(a, j, b, k) for a, b in sizes for j in range(1, a + 1) for k in range(1, b + 1)]
     equal = [_enumerated_prefix(p, *case) == exact_prefix_moment(p, *case) for case in cases]
+    crosses = [(4, size, k) for size in range(1, 5) for k in range(1, size + 1)]
+    equal += [_enumerated_cross(p, *case) == exact_prefix_mass_moment(p, *case) for case in crosses]
     return Equal(sum(equal), len(equal))
 
 
@@ -113,6 +119,14 @@ def _enumerated_prefix(p: Distribution, n1: int, k1: int, n2: int, k2: int) -> F
         return _times_seen(labels, k1) * _times_seen(labels[:n2], k2)
 
     return enumeration.expectation(enumeration.sequences(p, n1), product)
+
+
+def _enumerated_cross(p: Distribution, n: int, size: int, k: int) -> Fraction:
+    def product(labels: tuple[int, ...]) -> Fraction:
+        missing = sum((u for x, u in enumerate(p) if x not in labels), start=Fraction(0))
+        return _times_seen(labels[:size], k) * missing
+
+    return enumeration.expectation(enumeration.sequences(p, n), product)
 
 
 def _times_seen(labels: tuple[int, ...], k: int) -> int:
