@@ -26,7 +26,8 @@ class Chapter:
     title : str
         First heading of the notebook.
     question : str
-        Its first paragraph: the question in plain words, as Markdown.
+        Its first paragraph up to the first question mark, as Markdown: the question in plain
+        words.
     picture : bytes or None
         Its first picture, as PNG.
     """
@@ -115,14 +116,14 @@ def read_chapter(path: Path) -> Chapter:
         If the file is not a notebook or does not begin with a heading.
     """
     try:
-        cells = json.loads(path.read_text(encoding="utf8"))["cells"]
+        cells = list(json.loads(path.read_text(encoding="utf8"))["cells"])
     except (json.JSONDecodeError, KeyError, TypeError) as error:
         raise ValueError(f"{path} is not a notebook: {error!r}") from error
     prose = "\n\n".join(_text(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
     heading = re.search(r"^# +(.+)$", prose, flags=re.MULTILINE)
     if heading is None:
         raise ValueError(f"{path} has no heading of level 1; begin it with '# Title'")
-    question = _first_paragraph(prose[heading.end() :])
+    question = _up_to_question(_first_paragraph(prose[heading.end() :]))
     return Chapter(path.stem, heading[1].strip(), question, _first_picture(cells))
 
 
@@ -134,6 +135,12 @@ def _first_paragraph(prose: str) -> str:
     blocks = (block.strip() for block in re.split(r"\n\s*\n", prose))
     plain = (block for block in blocks if block and not block.startswith(_NOT_PROSE))
     return " ".join(next(plain, "").split())
+
+
+def _up_to_question(paragraph: str) -> str:
+    """The sentences up to the first question; all of them if nothing is asked."""
+    asked = re.match(r".*?\?(?=\s|$)", paragraph)
+    return asked[0] if asked else paragraph
 
 
 def _first_picture(cells: list[dict[str, Any]]) -> bytes | None:
