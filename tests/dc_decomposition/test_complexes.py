@@ -145,6 +145,15 @@ def test_plane_fans(seed: int, rays: int) -> None:
     assert all(sign == 1 for _, sign in fan.ridges[0].cycle)
 
 
+@pytest.mark.parametrize("complex", [six_planes()[0], five_planes(), Complex.braid(4)])
+def test_gluing_where_many_walls_meet_in_a_point(complex: Complex) -> None:
+    """Two facets of a cell may share just the apex, which is no ridge in 3-space."""
+    glued = Complex.from_cells(complex.n, [cell.inequalities for cell in complex.cells])
+    assert shape(glued) == shape(complex)
+    assert around(glued) == around(complex)
+    assert_consistent(glued)
+
+
 def test_rays_in_any_order_and_not_primitive() -> None:
     fan = Complex.from_fan2d([(0, -3), ("1/2", 0), (-2, -2), (0, 5), (-1, 0)])
     assert fan.rays == [(1, 0), (0, 1), (-1, 0), (-1, -1), (0, -1)]
