@@ -214,3 +214,10 @@ def test_every_pair_of_tangents_is_strictly_maximal_at_its_point() -> None:
     maps = tangents(IN_PLANE)
     for (p, a), (_, b) in combinations(zip(IN_PLANE, maps, strict=True), 2):
         assert value(a, p) > value(b, p)
+
+
+def test_tangents_touch_the_paraboloid_at_their_points() -> None:
+    for p, affine in zip(IN_PLANE, tangents(IN_PLANE), strict=True):
+        assert value(affine, p) == sum(c * c for c in p)
+        for q in IN_SPACE:
+            assert value(affine, q[:2]) <= sum(c * c for c in q[:2])

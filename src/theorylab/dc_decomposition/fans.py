@@ -39,7 +39,9 @@ def compensating_vector(fan: PlaneFan, f: CPWL) -> Vector:
     r"""Return :math:`u=-\sum_kw_f^+(r_k)\,r_k`; zero exactly if :math:`w_f^+` is balanced."""
     w = _on(fan, f).weights
     return tuple(
-        -sum((max(x, 0) * ray[k] for x, ray in zip(w, fan.rays, strict=True)), Fraction(0))
+        -sum(
+            (max(x, Fraction(0)) * ray[k] for x, ray in zip(w, fan.rays, strict=True)), Fraction(0)
+        )
         for k in range(2)
     )
 
@@ -112,6 +114,13 @@ def with_ray(fan: PlaneFan, ray: Sequence[Fraction | int]) -> PlaneFan:
     return fan if direction in fan.rays else Complex.from_fan2d([*fan.rays, direction])
 
 
+def fan_of(f: CPWL) -> PlaneFan:
+    """Return the plane fan on which the function lives; ``TypeError`` if it lives elsewhere."""
+    if not isinstance(f.complex, PlaneFan):
+        raise TypeError(f"need a function on a plane fan, got one on {f.complex!r}")
+    return f.complex
+
+
 def kink_fan(f: CPWL) -> PlaneFan:
     """Return the fan of the rays where a function on a plane fan has a kink.
 
@@ -122,9 +131,7 @@ def kink_fan(f: CPWL) -> PlaneFan:
     TypeError
         If the function does not live on a plane fan.
     """
-    fan = f.complex
-    if not isinstance(fan, PlaneFan):
-        raise TypeError(f"need a function on a plane fan, got one on {fan!r}")
+    fan = fan_of(f)
     kinks = [ray for ray, weight in zip(fan.rays, f.weights, strict=True) if weight]
     return Complex.from_fan2d(kinks)
 

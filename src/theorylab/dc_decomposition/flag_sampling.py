@@ -78,7 +78,7 @@ def _pieces(
     return 1 + components + edges - (vertices + 4)
 
 
-def sample_flags(vectors: Sequence[Array], sign: int) -> FlagSample:
+def sample_flags(vectors: Array, sign: int) -> FlagSample:
     r"""Compare the local rule with the other three vertices on many flags.
 
     Parameters

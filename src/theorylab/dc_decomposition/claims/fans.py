@@ -21,6 +21,7 @@ from ..examples import phi_terms, random_fan, random_function, standard_example
 from ..fans import (
     compensating_vector,
     dominates,
+    fan_of,
     kink_fan,
     local_rule,
     plane_fan_vertices,
@@ -65,10 +66,11 @@ def _plane_functions(run: Run) -> Iterator[CPWL]:
 
 def _position(f: CPWL) -> str:
     """Where the compensating vector lies."""
-    u = compensating_vector(f.complex, f)
+    fan = fan_of(f)
+    u = compensating_vector(fan, f)
     if not any(u):
         return "u = 0"
-    return "u on a ray" if primitive(u)[0] in f.complex.rays else "u between rays"
+    return "u on a ray" if primitive(u)[0] in fan.rays else "u between rays"
 
 
 def _predicted_counts(f: CPWL, vertex: Decomposition) -> tuple[int, int]:
@@ -84,7 +86,7 @@ def _closed_form(run: Run, closed_form: ClosedForm) -> Finding:
     same = by_cdd = counted = with_cdd = 0
     functions, positions, numbers, bounds = 0, Counter(), [], []
     for f in _plane_functions(run):
-        fan = f.complex
+        fan = fan_of(f)
         polyhedron = DecompositionPolyhedron(fan, f)
         predicted, enumerated = closed_form(fan, f), polyhedron.vertices()
         same += {v.w_g for v in predicted} == {v.w_g for v in enumerated}
@@ -176,7 +178,7 @@ def _least_pair(f: CPWL, u: Sequence[Fraction]) -> tuple[int, int]:
     """Predicted counts of the completion by the ray u: one more piece where u is no kink yet."""
     a, b = _supports(f)
     direction = primitive(u)[0]
-    kink = dict(zip(f.complex.rays, f.weights, strict=True)).get(direction, Fraction(0))
+    kink = dict(zip(fan_of(f).rays, f.weights, strict=True)).get(direction, Fraction(0))
     return a + (kink <= 0), b + (kink >= 0)
 
 
@@ -210,9 +212,9 @@ def _completions(run: Run, refine: Refinement) -> Finding:
     kink_totals, kink_bounds = [], []
     for f in _unbalanced_functions(run):
         functions += 1
-        u = compensating_vector(f.complex, f)
+        u = compensating_vector(fan := fan_of(f), f)
         pair = _least_pair(f, u)
-        counts = [v.counts for v in DecompositionPolyhedron(refine(f.complex, u), f).vertices()]
+        counts = [v.counts for v in DecompositionPolyhedron(refine(fan, u), f).vertices()]
         totals.append(min(map(sum, counts)))
         bounds.append(sum(pair))
         attained += pair in counts

@@ -313,7 +313,7 @@ class _Median:
 
 def _decomposed(run: Run) -> dict[str, tuple[CPWL, Decomposition]]:
     """Functions on planes of cells, each with its decomposition of least total."""
-    cases = {"median of three": median_of_three()}
+    cases: dict[str, tuple[Complex, CPWL]] = {"median of three": median_of_three()}
     for trained in two_moons_nets():
         name = f"trained net {trained.hidden}, seed {trained.seed}"
         cases[name] = Complex.from_network(trained.net)
