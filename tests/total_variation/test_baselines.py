@@ -125,6 +125,7 @@ def test_closed_forms():
     assert theory.false_zero_bound(8, 101) == F(8, 101)
     assert theory.false_zero_bound(8, 5) == 1
     assert theory.moment_false_zero_rate(1, 7) == F(1, 7)
+    assert theory.moment_false_zero_rate(2, 7) == F(13, 49)
     assert theory.disjoint_terms_models(3, [1, 1]) == 6
 
 

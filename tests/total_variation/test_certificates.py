@@ -45,6 +45,10 @@ def with_layer(certificate, number, **changes):
     return EquivalenceCertificate(tuple(layers))
 
 
+def doubled(rows):
+    return tuple(tuple(2 * value for value in row) for row in rows)
+
+
 def test_verifier_imports_nothing_of_the_chapter():
     tree = ast.parse(Path(certificates.__file__).read_text())
     imported = {
@@ -103,6 +107,7 @@ def test_wrong_pivots_and_starts_are_rejected(proof):
         (lambda c: with_layer(c, 1, pivots=(0, 99)), "pivots outside"),
         (lambda c: with_layer(c, 1, pivots=c.layers[1].pivots[::-1]), "not increasing"),
         (lambda c: with_layer(c, 1, rows=c.layers[1].rows[::-1]), "not reduced"),
+        (lambda c: with_layer(c, 1, rows=doubled(c.layers[1].rows)), "not reduced"),
         (lambda c: with_layer(c, 0, rows=((F(1), F(1), *[F(2)] * 5),)), "vector of ones"),
     ],
 )

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from theorylab.total_variation import (
     ProductMixture,
     check_equivalence,
+    modular_engine,
     moment_pair,
     padded_moment_pair,
     parity_pair,
@@ -28,6 +29,7 @@ from theorylab.total_variation.modular_engine import (
     primes_below,
     rational_reconstruction,
     residue_chain,
+    sufficient_primes,
 )
 from theorylab.total_variation.theory import moment_pointwise_gap
 
@@ -270,3 +272,25 @@ def test_random_unrelated_pairs_are_different():
     for _ in range(20):
         P, Q = (random_mixture(rng, 3, (3, 3, 2)) for _ in range(2))
         assert check_equivalence(P, Q).equal == (tv_exact_mixture(P, Q) == 0)
+
+
+def test_the_modular_engine_gives_up_rather_than_search_for_ever(monkeypatch):
+    """Were no proposal ever verified, the primes would still run out."""
+    P, Q = padded_moment_pair(5, 6)
+    pair = StackedPair(P, Q)
+    assert len(list(modular_engine.propose(pair, True))) >= 1
+    monkeypatch.setattr("theorylab.total_variation.equivalence.certificate_fault", lambda *_: "no")
+    for engine in ENGINES:
+        with pytest.raises(ArithmeticError, match="no proposal"):
+            check_equivalence(P, Q, engine=engine)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_stated_number_of_primes_suffices(seed):
+    P, Q = split_pair(np.random.default_rng(seed), 3, 3, 6, 3)
+    pair = StackedPair(P, Q)
+    residues = ResiduePair(pair)
+    prime = next(primes_below(2**31))
+    needed = sufficient_primes(pair, residue_chain(*residues.modulo(prime), prime, True))
+    bits = check_equivalence(P, Q).max_bits
+    assert 30 * needed >= 2 * bits + 1

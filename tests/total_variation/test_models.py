@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 
 from theorylab.total_variation import check_equivalence, tv_exact_mixture
 from theorylab.total_variation.claims.models import digit_places
@@ -38,6 +39,8 @@ def test_digits():
     pixels, labels = binary_digits()
     assert pixels.shape == (1797, 64)
     assert set(np.unique(pixels)) == {0, 1}
+    greys = load_digits().images.reshape(-1, 64)
+    assert pixels.sum() == np.isin(greys, range(8, 17)).sum()
     model = naive_bayes(pixels, labels, 2)
     assert model.weights == tuple(F(int((labels == d).sum()), 1797) for d in range(10))
     count = int(pixels[labels == 3, 20].sum())

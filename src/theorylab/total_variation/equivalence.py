@@ -13,6 +13,7 @@ from .certificates import (
     certificate_fault,
     layers_fault,
     string_probability,
+    verify_witness,
 )
 from .layers import Proposal, StackedPair
 from .mixtures import ProductMixture, require_same_space
@@ -129,6 +130,9 @@ def _verified(
             return None
         return _result(proposal, engine, layers, None, None, None)
     if not stop_early and layers_fault(pair.P, pair.Q, layers) is not None:
+        return None
+    read = range(len(proposal.prefix))
+    if not verify_witness(pair.P.marginal(read), pair.Q.marginal(read), proposal.prefix):
         return None
     witness = extend_witness(pair, proposal.prefix)
     p, q = (string_probability(mixture, witness) for mixture in (pair.P, pair.Q))

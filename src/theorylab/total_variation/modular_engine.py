@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isqrt
+from math import isqrt, lcm
 
 import numpy as np
 from flint import fmpz
@@ -198,8 +198,9 @@ def propose(pair: StackedPair, stop_early: bool) -> Iterator[Proposal]:
     ------
     Proposal
         A differing prefix as soon as a prime shows one; else layers reconstructed from 2, 4,
-        8, ... primes. A proposal that fails verification asks for the next. With early exit and
-        different mixtures the ranks are those modulo one prime.
+        8, ... primes. A proposal that fails verification asks for the next; the last is made when
+        the primes suffice for the longest numbers that can occur. With early exit and different
+        mixtures the ranks are those modulo one prime.
     """
     residues = ResiduePair(pair)
     chains: list[ResidueChain] = []
@@ -219,6 +220,28 @@ def propose(pair: StackedPair, stop_early: bool) -> Iterator[Proposal]:
             layers = reconstruct_layers(chains)
             if layers is not None:
                 yield Proposal(layers, chains[0].ranks, prefix)
+            if len(chains) > sufficient_primes(pair, chains[0]):
+                return
+
+
+def sufficient_primes(pair: StackedPair, chain: ResidueChain) -> int:
+    r"""Number of lucky primes from which every layer can be reconstructed.
+
+    With :math:`E_i` the product of the common denominators of component i at the active
+    coordinates, the entries of a layer are quotients of minors of a matrix whose column i holds
+    integers up to :math:`E_i`, rescaled by two of the :math:`E_i`; so their parts stay below
+    :math:`K! \prod_i E_i^2`.
+
+    Parameters
+    ----------
+    pair : StackedPair
+    chain : ResidueChain
+        Modulo a lucky prime; tells the active coordinates.
+    """
+    active = [layer.start - 1 for layer in chain.layers[1:]]
+    scales = (lcm(*(v.denominator for v in law)) for j in active for law in pair.rows_at(j))
+    bits = pair.width * pair.width.bit_length() + 2 * sum(s.bit_length() for s in scales)
+    return 2 + 2 * bits // (_LARGEST_PRIME.bit_length() - 1)
 
 
 def _luckiest(chains: list[ResidueChain], new: ResidueChain) -> list[ResidueChain]:
