@@ -54,6 +54,7 @@ exacts = st.one_of(
     st.builds(Fraction, st.integers(), st.integers(1, 10**400)),
 )
 anything = st.one_of(floats, exacts)
+ordinary_fractions = st.fractions(-(10**300), 10**300)
 words = st.text(max_size=10)
 probability = st.floats(0, 1)
 inner_probability = st.floats(0, 1, exclude_min=True, exclude_max=True)
@@ -82,7 +83,7 @@ def bounded(draw, kind):
 
 @st.composite
 def closes(draw):
-    measured, predicted = draw(scalar_or_pair(floats | st.fractions()))
+    measured, predicted = draw(scalar_or_pair(st.floats(-1e300, 1e300) | ordinary_fractions))
     atol = draw(st.floats(0, 1e300, exclude_min=True))
     return Close(measured, predicted, atol, draw(st.floats(0, 10)))
 
