@@ -200,3 +200,9 @@ def test_moments_must_cover_the_coefficients() -> None:
     padded = Linear([Fraction(1, 6), 0, 0, 0, 0, 0])
     found = moments(zipf(4), 6, 2)
     assert padded.mse(found) == good_turing(6).mse(found)
+
+
+@pytest.mark.parametrize("rule", [good_turing(4), minimal_bias(4), chebyshev(4)])
+def test_the_parts_of_a_risk_add_up_to_it(rule: Linear) -> None:
+    mom = exact_moments((Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)), 4, 4)
+    assert rule.risk_parts(mom).mse == rule.mse(mom)

@@ -289,13 +289,7 @@ def _halfway_panels() -> tuple[Panel, Panel]:
 
 def _halfway_ratio(population: Population, n: int) -> float:
     mom = moments(population, n, 1, intercept=False)
-    mean, mass = float(mom.f[0]), float(mom.EM)
-    parts = theory.RiskParts(
-        (float(mom.A[0, 0]) - mean**2) / n**2,
-        float(mom.EM2) - mass**2,
-        (float(mom.b[0]) - mean * mass) / n,
-        mean / n - mass,
-    )
+    parts = good_turing(n).risk_parts(mom)
     return float(theory.frozen_mse(parts, 0.5)) / float(parts.mse)
 
 

@@ -7,26 +7,17 @@ from numpy.typing import NDArray
 
 from theorylab.missing_mass import theory
 from theorylab.missing_mass.fingerprint import FIXED_BENCHMARKS, benchmark_population
-from theorylab.missing_mass.moments import Moments, moments
+from theorylab.missing_mass.linear import good_turing
+from theorylab.missing_mass.moments import moments
 from theorylab.plotting import COLOURS, Interactive
 
 WEIGHTS = np.linspace(0, 1, 41)
 
 
-def risk_parts(found: Moments) -> theory.RiskParts:
-    """What the frozen error of Good-Turing's relatives is made of."""
-    n, mean, mass = found.n, float(found.f[0]), float(found.EM)
-    return theory.RiskParts(
-        variance=(float(found.A[0, 0]) - mean**2) / n**2,
-        mass_variance=float(found.EM2) - mass**2,
-        covariance=(float(found.cross[0]) - mean * mass) / n,
-        bias=mean / n - mass,
-    )
-
-
 def frozen_ratios(name: str, size: int, n: int) -> NDArray[np.float64]:
     """Frozen error of T_w over that of Good-Turing, for all w in ``WEIGHTS``."""
-    parts = risk_parts(moments(benchmark_population(name, size), n, 1, intercept=False))
+    found = moments(benchmark_population(name, size), n, 1, intercept=False)
+    parts = good_turing(n).risk_parts(found)
     return np.array([float(theory.frozen_mse(parts, w)) for w in WEIGHTS]) / float(parts.mse)
 
 

@@ -12,6 +12,7 @@ from numbers import Rational
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from theorylab.missing_mass import theory
 from theorylab.missing_mass.fingerprint import Fingerprint
 from theorylab.missing_mass.moments import Moments
 
@@ -100,6 +101,21 @@ class Linear:
         c, _ = self._matching(mom)
         K = len(c)
         return _dot(c, mom.second[:K, :K] @ c) - _dot(c, mom.f[:K]) ** 2
+
+    def covariance(self, mom: Moments) -> Number:
+        """Covariance of the estimator with the missing mass."""
+        c, _ = self._matching(mom)
+        K = len(c)
+        return _dot(c, mom.cross[:K]) - _dot(c, mom.f[:K]) * mom.EM
+
+    def risk_parts(self, mom: Moments) -> theory.RiskParts:
+        """What the risk of the estimator and of its frozen variants is made of."""
+        return theory.RiskParts(
+            variance=self.variance(mom),
+            mass_variance=mom.EM2 - mom.EM**2,
+            covariance=self.covariance(mom),
+            bias=self.bias(mom),
+        )
 
     def mse(self, mom: Moments) -> Number:
         r"""Mean squared error against the random missing mass.

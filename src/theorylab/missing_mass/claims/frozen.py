@@ -31,17 +31,6 @@ def anchored(pilot: Fingerprint, w: Fraction) -> Linear:
     return Linear([w / n], (1 - w) * good_turing(n).exact_estimate(pilot))
 
 
-def _parts(found: Moments, n: int) -> theory.RiskParts:
-    estimator = good_turing(n)
-    mean = estimator.expectation(found)
-    return theory.RiskParts(
-        variance=estimator.variance(found),
-        mass_variance=found.EM2 - found.EM**2,
-        covariance=found.cross[0] / n - mean * found.EM,
-        bias=estimator.bias(found),
-    )
-
-
 def _enumerated(p: Distribution, n: int, w: Fraction) -> tuple[Fraction, Fraction]:
     """Frozen and same-sample error of T_w over all pairs of independent samples."""
     outcomes = [
@@ -71,7 +60,7 @@ def _against_two_samples() -> AllHold:
         both = _enumerated(p, n, w)
         frozen.append(both[0])
         same.append(both[1])
-        predicted.append(theory.frozen_mse(_parts(found, n), w))
+        predicted.append(theory.frozen_mse(good_turing(n).risk_parts(found), w))
         reported.append(good_turing(n).mse(found))
     return AllHold(
         {
@@ -142,7 +131,7 @@ def _ratios(error: FrozenError, w: float) -> list[float]:
 
 
 def _closed_form(found: Moments, n: int, w: float) -> float:
-    return float(theory.frozen_mse(_parts(found, n), w))
+    return float(theory.frozen_mse(good_turing(n).risk_parts(found), w))
 
 
 def _held_out(found: Moments, n: int, w: float) -> float:
