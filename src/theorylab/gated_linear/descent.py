@@ -1,28 +1,32 @@
 r"""Training ReLU and gated linear networks by full-batch descent, many seeds at once, on any device.
 
-The loss is :math:`\tfrac12\sum_i\|y_i-\hat y_i\|^2`; its gradient is written out, because for
-networks this small the bookkeeping of automatic differentiation costs more than the arithmetic.
+The loss is :math:`\tfrac12\sum_i\|y_i-\hat y_i\|^2`, a sum over samples. PyTorch is loaded when
+something is trained, not with this module.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from theorylab import training
-from theorylab.gated_linear.tasks import Task
+from theorylab.gated_linear.tasks import Data, Task
 from theorylab.gated_linear.theory import subset_size
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-Parameters = dict[str, torch.Tensor]
+
+if TYPE_CHECKING:
+    import torch
+
+    Parameters = dict[str, torch.Tensor]
+
 BLOW_UP = 10.0
 """A loss this many times the initial one counts as divergence."""
 
@@ -50,8 +54,10 @@ class ReLUNet:
             raise ValueError(f"widths must be positive, one per hidden layer, got {self.widths}")
         _check_std(self.std)
 
-    def draw(self, task: Task, generator: torch.Generator) -> Parameters:
+    def draw(self, task: Data, generator: torch.Generator) -> Parameters:
         """Weights W1, W2, ... of one network."""
+        import torch
+
         sizes = [task.X.shape[0], *self.widths, task.Y.shape[0]]
         return {
             f"W{layer + 1}": self.std
@@ -88,6 +94,11 @@ class Pathway:
             raise ValueError("a pathway must be on for some sample and see some input")
         _check_std(self.std)
 
+    @property
+    def A0(self) -> float:
+        """Strength of the balanced aligned pathway that it behaves like."""
+        return self.width * self.std**2 / 2
+
 
 def _check_std(std: float) -> None:
     if not (np.isfinite(std) and std > 0):
@@ -123,8 +134,10 @@ class GatedNet:
         """Units that are always on and see everything."""
         return self.gates.all(axis=1) & self.mask.all(axis=1)
 
-    def draw(self, task: Task, generator: torch.Generator) -> Parameters:
+    def draw(self, task: Data, generator: torch.Generator) -> Parameters:
         """Weights W1, W2 of one network; unseen inputs have weight 0."""
+        import torch
+
         for pathway in self.pathways:
             _check_pathway(pathway, task)
         std = np.repeat([p.std for p in self.pathways], [p.width for p in self.pathways])
@@ -135,7 +148,7 @@ class GatedNet:
         return {"W1": W1 * scale[:, None] * torch.as_tensor(self.mask), "W2": W2 * scale}
 
 
-def _check_pathway(pathway: Pathway, task: Task) -> None:
+def _check_pathway(pathway: Pathway, task: Data) -> None:
     if np.shape(pathway.sample_mask) != (task.samples,):
         raise ValueError(
             f"sample_mask must have length {task.samples}, got {np.shape(pathway.sample_mask)}"
@@ -180,84 +193,6 @@ def reln(
     return GatedNet(tuple(pathways))
 
 
-# --- losses with their gradients --------------------------------------------------------------
-
-
-class _Squared(torch.autograd.Function):
-    """Half squared error of a batch of networks; the gradient is computed with the loss."""
-
-    @staticmethod
-    def forward(  # type: ignore[override]
-        ctx: Any,
-        X: torch.Tensor,
-        Y: torch.Tensor,
-        gates: torch.Tensor | None,
-        mask: torch.Tensor | None,
-        *Ws: torch.Tensor,
-    ) -> torch.Tensor:
-        hidden, open_gates = [X], []
-        for W in Ws[:-1]:
-            z = W @ hidden[-1]
-            open_gates.append((z > 0).to(z.dtype) if gates is None else gates)
-            hidden.append(z * open_gates[-1])
-        back = Ws[-1] @ hidden[-1] - Y
-        losses = 0.5 * back.square().sum((-1, -2))
-        slopes = [back @ hidden[-1].mT]
-        for layer in range(len(Ws) - 2, -1, -1):
-            back = (Ws[layer + 1].mT @ back) * open_gates[layer]
-            slopes.append(back @ hidden[layer].mT)
-        if mask is not None:
-            slopes[-1] = slopes[-1] * mask
-        ctx.save_for_backward(*slopes[::-1])
-        return losses
-
-    @staticmethod
-    def backward(ctx: Any, *upstream: torch.Tensor) -> Any:
-        factor = upstream[0][:, None, None]
-        return (None, None, None, None, *(factor * slope for slope in ctx.saved_tensors))
-
-
-def _layers(parameters: Mapping[str, torch.Tensor]) -> list[torch.Tensor]:
-    return [parameters[f"W{layer + 1}"] for layer in range(len(parameters))]
-
-
-def relu_loss(parameters: Parameters, batch: Any) -> torch.Tensor:
-    """Loss of ReLU networks on a batch (X, Y), one number per model."""
-    X, Y = batch
-    return _Squared.apply(X, Y, None, None, *_layers(parameters))  # type: ignore[return-value]
-
-
-def gated_loss(parameters: Parameters, batch: Any) -> torch.Tensor:
-    """Loss of gated networks on a batch (X, Y, gates, mask), one number per model."""
-    X, Y, gates, mask = batch
-    return _Squared.apply(X, Y, gates, mask, *_layers(parameters))  # type: ignore[return-value]
-
-
-def staged_loss(parameters: Parameters, batch: Any) -> torch.Tensor:
-    """The public code's rule: the common pathway learns alone, the others what it leaves.
-
-    The number is the loss of the common pathway plus that of all pathways; only its gradient is
-    meant to be used.
-    """
-    X, Y, gates, mask, common = batch
-    W1, W2 = parameters["W1"] * mask, parameters["W2"]
-    hidden = (W1 @ X) * gates
-    alone = W2[:, :, common] @ hidden[:, common]
-    others = W2[:, :, ~common] @ hidden[:, ~common]
-    both = (Y - alone, Y - alone.detach() - others)
-    return sum(0.5 * gap.square().sum((-1, -2)) for gap in both)  # type: ignore[return-value]
-
-
-def relu_gates_of(parameters: Mapping[str, torch.Tensor], X: torch.Tensor) -> list[torch.Tensor]:
-    """Which units are on, per hidden layer: tensors of shape (models, h, N)."""
-    hidden, gates = X, []
-    for W in _layers(parameters)[:-1]:
-        z = W @ hidden
-        gates.append(z > 0)
-        hidden = z * gates[-1]
-    return gates
-
-
 # --- training ---------------------------------------------------------------------------------
 
 
@@ -276,6 +211,8 @@ class Trajectory:
         Before the first.
     gates : array of bool, shape (T, models, h, N)
         Gates of the first hidden layer at the recorded steps, where asked for; else empty.
+    snapshots : tuple of arrays, shape (T, models, out, in)
+        Weights at the recorded steps, where asked for; else empty.
     """
 
     steps: NDArray[np.int64]
@@ -283,6 +220,7 @@ class Trajectory:
     weights: tuple[Floats, ...]
     start: tuple[Floats, ...]
     gates: Bools = field(default_factory=lambda: np.zeros((0, 0, 0, 0), dtype=bool))
+    snapshots: tuple[Floats, ...] = ()
 
     @property
     def mean_loss(self) -> Floats:
@@ -292,33 +230,34 @@ class Trajectory:
 
 def train(
     net: ReLUNet | GatedNet,
-    task: Task,
+    task: Data,
     lr: float,
     steps: int,
     *,
     seeds: Sequence[int],
     every: int = 10,
-    record: Sequence[Literal["losses", "gates"]] = ("losses",),
+    record: Sequence[Literal["losses", "gates", "snapshots"]] = ("losses",),
     mode: Literal["relu", "gated", "replay"] | None = None,
     rule: Literal["joint", "staged"] = "joint",
     replay: Bools | None = None,
     start: Sequence[Floats] | None = None,
     device: str = "cpu",
-    dtype: torch.dtype = torch.float64,
+    dtype: Literal["float64", "float32"] = "float64",
 ) -> Trajectory:
     r"""Full-batch descent of one network per seed, all at once.
 
     Parameters
     ----------
     net : ReLUNet or GatedNet
-    task : Task
+    task : Data
+        A task, or any inputs with targets.
     lr, steps
         Learning rate of the summed loss, and number of updates.
     seeds : sequence of int
         One model each; the weights are drawn on the CPU in double precision.
     every : int
         Steps between two records.
-    record : sequence of {"losses", "gates"}
+    record : sequence of {"losses", "gates", "snapshots"}
     mode : {"relu", "gated", "replay"}, optional
         ``"replay"`` gives the units of a ReLU network the gates in ``replay``, one table per step
         or one for all; the network's own kind if omitted.
@@ -344,18 +283,22 @@ def train(
     """
     if not (np.isfinite(lr) and lr > 0):
         raise ValueError(f"lr must be positive and finite, got {lr}")
+    import torch
+
+    from theorylab.gated_linear.losses import gated_loss, layers_of, relu_gates_of
+
+    kind = {"float64": torch.float64, "float32": torch.float32}[dtype]
     parameters = _drawn(net, task, seeds) if start is None else _given(start)
-    parameters = {name: value.to(device, dtype) for name, value in parameters.items()}
-    first = tuple(value.cpu().double().numpy() for value in _layers(parameters))
-    place = partial(torch.as_tensor, dtype=dtype, device=device)
+    parameters = {name: value.to(device, kind) for name, value in parameters.items()}
+    first = tuple(value.cpu().double().numpy() for value in layers_of(parameters))
+    place = partial(torch.as_tensor, dtype=kind, device=device)
     X, Y = place(task.X), place(task.Y)
     loss, batches = _objective(net, X, Y, place, mode, rule, replay)
     plain = loss if rule == "joint" else gated_loss
     moments = list(range(0, steps + 1, every))
 
     def measure(current: Parameters) -> dict[str, torch.Tensor]:
-        step = min(len(seen) * every, max(steps - 1, 0))
-        seen.append(step)
+        step = next(coming)
         batch = batches(step, None)
         losses = plain(current, batch if rule == "joint" else batch[:4])
         if bool((losses > BLOW_UP * task.initial_loss).any()):
@@ -365,9 +308,11 @@ def train(
         found = {"losses": losses}
         if "gates" in record:
             found["gates"] = relu_gates_of(current, X)[0]
+        if "snapshots" in record:
+            found |= current
         return found
 
-    seen: list[int] = []
+    coming = iter(moments)
     with training.single_thread():
         trained = training.train(
             parameters,
@@ -381,18 +326,25 @@ def train(
     return Trajectory(
         np.array(moments),
         trained.measured["losses"].T.astype(float),
-        tuple(value.cpu().double().numpy() for value in _layers(trained.parameters)),
+        tuple(value.cpu().double().numpy() for value in layers_of(trained.parameters)),
         first,
         trained.measured.get("gates", np.zeros((0, 0, 0, 0), dtype=bool)),
+        tuple(
+            np.asarray(trained.measured[name]) for name in parameters if name in trained.measured
+        ),
     )
 
 
-def _drawn(net: ReLUNet | GatedNet, task: Task, seeds: Sequence[int]) -> Parameters:
+def _drawn(net: ReLUNet | GatedNet, task: Data, seeds: Sequence[int]) -> Parameters:
+    import torch
+
     drawn = [net.draw(task, torch.Generator().manual_seed(int(seed))) for seed in seeds]
     return training.stack(drawn)
 
 
 def _given(start: Sequence[Floats]) -> Parameters:
+    import torch
+
     return {f"W{layer + 1}": torch.as_tensor(W) for layer, W in enumerate(start)}
 
 
@@ -405,6 +357,10 @@ def _objective(
     rule: str,
     replay: Bools | None,
 ) -> tuple[training.Loss, training.Batches]:
+    import torch
+
+    from theorylab.gated_linear.losses import gated_loss, relu_loss, staged_loss
+
     kind = mode or ("relu" if isinstance(net, ReLUNet) else "gated")
     if kind == "relu":
         return relu_loss, training.full_batch((X, Y))
@@ -428,4 +384,5 @@ def _replayed(X: torch.Tensor, Y: torch.Tensor, place: Any, gates: Bools) -> tra
         raise ValueError(f"replayed gates have 3 or 4 axes, got shape {gates.shape}")
     if gates.ndim == 3:
         return training.full_batch((X, Y, place(gates), None))
-    return lambda step, generator: (X, Y, place(gates[step]), None)
+    last = len(gates) - 1
+    return lambda step, generator: (X, Y, place(gates[min(step, last)]), None)

@@ -190,7 +190,9 @@ def exact_difference_grad(
         if all(_same_gates(relu_gates(moved, inputs), middle) for moved in (up, down)):
             return (loss_of(up, inputs, targets) - loss_of(down, inputs, targets)) / (2 * step)
         step /= 2
-    raise ValueError(f"the loss has a kink at weight {place} of layer {layer + 1}: some unit is at 0")
+    raise ValueError(
+        f"the loss has a kink at weight {place} of layer {layer + 1}: some unit is at 0"
+    )
 
 
 def _moved(Ws: Sequence[Array], layer: int, place: tuple[int, int], by: Fraction) -> list[Array]:

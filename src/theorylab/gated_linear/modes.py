@@ -11,7 +11,7 @@ from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
 from theorylab.exact.matrices import independent_rows, rational_matrix
-from theorylab.gated_linear.tasks import Task
+from theorylab.gated_linear.tasks import Task, hierarchy
 
 Floats = NDArray[np.float64]
 
@@ -47,7 +47,7 @@ def task_modes(task: Task) -> list[Mode]:
     found: list[Mode] = []
     for vector in _right_vectors(driving, inputs):
         S, D = float(np.linalg.norm(driving @ vector)), float(vector @ inputs @ vector)
-        if S > 1e-9 * np.linalg.norm(driving):
+        if 1e-9 * np.linalg.norm(driving) < S:
             _collect(found, Mode(_kind(vector, task.P), S, D, 1))
     return sorted(found, key=lambda mode: -mode.S)
 
@@ -84,7 +84,7 @@ def sorted_pairing(task: Task) -> list[tuple[float, float]]:
     """S and D by rank of the two spectra, as the authors' public code pairs them: a control."""
     S = np.linalg.svd(task.Y @ task.X.T, compute_uv=False)
     D = np.linalg.svd(task.X @ task.X.T, compute_uv=False)
-    keep = S > 1e-9 * S[0]
+    keep = 1e-9 * S[0] < S
     return [(float(s), float(d)) for s, d in zip(S[keep], D[: len(S)][keep], strict=True)]
 
 
@@ -105,15 +105,42 @@ def linear_residual(task: Task, exact: bool = True) -> Fraction | float:
     if not exact:
         solution = np.linalg.lstsq(task.X.T, task.Y.T, rcond=None)[0]
         return 0.5 * float(((task.Y - solution.T @ task.X) ** 2).sum())
-    X = [list(row) for row in task.exact_X]
-    kept = [X[row] for row in independent_rows(X, task.samples)]
-    inputs = rational_matrix(kept, task.samples)
-    targets = rational_matrix([list(row) for row in task.exact_Y], task.samples)
-    driving = targets * inputs.transpose()
+    return residual_on(task.exact_X, task.exact_Y)
+
+
+def residual_on(features: NDArray[Any], targets: NDArray[Any]) -> Fraction:
+    r"""Exact least loss of a linear map of the features: :math:`\min_W\tfrac12\|Y-WF\|^2`.
+
+    Parameters
+    ----------
+    features : array of int or Fraction, shape (f, N)
+        Dependent rows are dropped.
+    targets : array of int or Fraction, shape (q, N)
+    """
+    samples = targets.shape[1]
+    rows = [list(row) for row in features]
+    inputs = rational_matrix([rows[row] for row in independent_rows(rows, samples)], samples)
+    outputs = rational_matrix([list(row) for row in targets], samples)
+    driving = outputs * inputs.transpose()
     explained = (driving * (inputs * inputs.transpose()).inv()) * driving.transpose()
-    total = (targets * targets.transpose()) - explained
+    total = (outputs * outputs.transpose()) - explained
     trace = sum((total[i, i] for i in range(total.nrows())), fmpq(0))
     return Fraction(int(trace.p), int(trace.q)) / 2
+
+
+def nested_features(task: Task) -> list[NDArray[Any]]:
+    """Features that a linear network learns one after the other on identical hierarchies.
+
+    First the constant, then the contexts, then also the nodes of the tree, one level at a time.
+    """
+    context = np.array([task.sample_mask([c]).astype(int) for c in range(task.C)], dtype=object)
+    tree = np.hstack([hierarchy(task.P)] * task.C).astype(object)
+    levels = [np.vstack([context, tree[: (2 << level) - 1]]) for level in range(1, _depth(task.P))]
+    return [np.ones((1, task.samples), dtype=object), context, *levels]
+
+
+def _depth(objects: int) -> int:
+    return objects.bit_length()
 
 
 @dataclass(frozen=True)

@@ -117,7 +117,9 @@ class GatedNetwork:
             if got != expected:
                 raise ValueError(f"the weight of {(tail, head)} needs shape {expected}, got {got}")
 
-    def forward(self, weights: Mapping[Edge, Array], inputs: Mapping[str, Array]) -> dict[str, Array]:
+    def forward(
+        self, weights: Mapping[Edge, Array], inputs: Mapping[str, Array]
+    ) -> dict[str, Array]:
         """Activity of every node, shape (size, N); exact for exact weights and inputs."""
         self._check_weights(weights)
         active: dict[str, Array] = {}
@@ -279,7 +281,9 @@ class Race:
         return np.array([self.strengths(b.reshape(shape)) for b in found.y.T])
 
 
-def relu_as_gated(Ws: Sequence[Array], gates: Sequence[Array]) -> tuple[GatedNetwork, dict[Edge, Array]]:
+def relu_as_gated(
+    Ws: Sequence[Array], gates: Sequence[Array]
+) -> tuple[GatedNetwork, dict[Edge, Array]]:
     """A ReLU network with frozen gates as a graph with one node per hidden unit.
 
     Parameters

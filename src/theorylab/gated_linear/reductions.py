@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import solve_ivp
 
-from theorylab.gated_linear.tasks import Task, hierarchy
+from theorylab.gated_linear.tasks import Data, Task, hierarchy
 from theorylab.gated_linear.theory import hierarchy_modes, subset_size
 
 Floats = NDArray[np.float64]
@@ -77,7 +78,9 @@ class Reduction:
             if step % every == 0:
                 losses.append(self.loss(state))
         if not np.isfinite(losses[-1]) or losses[-1] > 10 * losses[0]:
-            raise ValueError(f"descent with rate {lr} diverged within {steps} steps; lower the rate")
+            raise ValueError(
+                f"descent with rate {lr} diverged within {steps} steps; lower the rate"
+            )
         return np.array(losses)
 
 
@@ -99,7 +102,26 @@ def _start(value: float, name: str) -> float:
 # --- any data ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+class Start(Protocol):
+    """What a reduction needs to know of a pathway: masks, and the strength that it starts from."""
+
+    @property
+    def input_mask(self) -> Bools:
+        """Inputs that it sees."""
+        ...
+
+    @property
+    def sample_mask(self) -> Bools:
+        """Samples on which it is on."""
+        ...
+
+    @property
+    def A0(self) -> float:
+        """Strength of every mode at the start."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
 class Aligned:
     """A pathway at its balanced aligned start.
 
@@ -117,24 +139,26 @@ class Aligned:
     sample_mask: Bools
     A0: float
 
-    def factors(self, X: Floats, Y: Floats) -> tuple[Floats, Floats]:
-        r"""Weights :math:`\sqrt{A_0}V^\top` and :math:`\sqrt{A_0}U` for the SVD of its correlation."""
-        A0 = _start(self.A0, "A0")
-        U, s, V = np.linalg.svd(
-            (Y * self.sample_mask) @ (X * self.sample_mask).T * self.input_mask,
-            full_matrices=False,
-        )
-        rank = int((s > 1e-10 * max(s[0], 1e-300)).sum())
-        return np.sqrt(A0) * V[:rank], np.sqrt(A0) * U[:, :rank]
+
+def aligned_factors(pathway: Start, X: Floats, Y: Floats) -> tuple[Floats, Floats]:
+    r"""Weights :math:`\sqrt{A_0}V^\top` and :math:`\sqrt{A_0}U` for the SVD of its correlation."""
+    A0 = _start(pathway.A0, "A0")
+    U, s, V = np.linalg.svd(
+        (Y * pathway.sample_mask) @ (X * pathway.sample_mask).T * pathway.input_mask,
+        full_matrices=False,
+    )
+    rank = int((s > 1e-10 * max(s[0], 1e-300)).sum())
+    return np.sqrt(A0) * V[:rank], np.sqrt(A0) * U[:, :rank]
 
 
-def reduced_general(task: Task, pathways: Sequence[Aligned]) -> Reduction:
-    """Joint descent of pathways of minimal width on any task.
+def general_reduction(task: Data, pathways: Sequence[Start]) -> Reduction:
+    """Joint descent of pathways of minimal width on any data.
 
     Parameters
     ----------
-    task : Task
-    pathways : sequence of Aligned
+    task : Data
+    pathways : sequence of Start
+        Pathways with their masks and starts.
 
     Returns
     -------
@@ -144,12 +168,17 @@ def reduced_general(task: Task, pathways: Sequence[Aligned]) -> Reduction:
     return _of_data(task.X, task.Y, pathways)
 
 
-def _of_data(X: Floats, Y: Floats, pathways: Sequence[Aligned]) -> Reduction:
+def reduced_general(task: Data, pathways: Sequence[Start], times: ArrayLike) -> Floats:
+    """Loss of gradient flow of pathways of minimal width on any data, at the given times."""
+    return general_reduction(task, pathways).flow(times)
+
+
+def _of_data(X: Floats, Y: Floats, pathways: Sequence[Start]) -> Reduction:
     if not pathways:
         raise ValueError("a reduction needs at least one pathway, got none")
     for pathway in pathways:
         _check_masks(pathway, X)
-    pairs = [pathway.factors(X, Y) for pathway in pathways]
+    pairs = [aligned_factors(pathway, X, Y) for pathway in pathways]
     W1, W2 = np.vstack([a for a, _ in pairs]), np.hstack([b for _, b in pairs])
     ranks = [len(a) for a, _ in pairs]
     gates = np.repeat([np.asarray(p.sample_mask, float) for p in pathways], ranks, axis=0)
@@ -174,7 +203,7 @@ def _of_data(X: Floats, Y: Floats, pathways: Sequence[Aligned]) -> Reduction:
     return Reduction(np.concatenate([W1.ravel(), W2.ravel()]), field, loss, float(smallest))
 
 
-def _check_masks(pathway: Aligned, X: Floats) -> None:
+def _check_masks(pathway: Start, X: Floats) -> None:
     for mask, length, name in (
         (pathway.input_mask, X.shape[0], "input_mask"),
         (pathway.sample_mask, X.shape[1], "sample_mask"),
@@ -287,7 +316,9 @@ def object_mode(
     return Reduction(flat, field, loss, min(root, root_x))  # type: ignore[arg-type]
 
 
-def _mean_samples(task: Task, sizes: Sequence[int], A0_common: float, A0_context: float) -> Reduction:
+def _mean_samples(
+    task: Task, sizes: Sequence[int], A0_common: float, A0_context: float
+) -> Reduction:
     r"""Mode 0: the same gated network on one mean sample per context.
 
     :math:`x_c=[1;\alpha\sqrt Pe_c]`, :math:`y_c=h_0[1;e_c]`; context pathways see the first input.
@@ -352,13 +383,13 @@ def mode_reductions(
     Raises
     ------
     ValueError
-        If the blocks differ (use ``reduced_general``), k lies outside 1..C-1, or a start is not
+        If the blocks differ (use ``general_reduction``), k lies outside 1..C-1, or a start is not
         positive.
     """
     if not task.identical_blocks or not np.array_equal(
         np.asarray(task.common, dtype=float), hierarchy(task.P)
     ):
-        raise ValueError("the blocks must all be the hierarchy; use reduced_general for others")
+        raise ValueError("the blocks must all be the hierarchy; use general_reduction for others")
     sizes = _families(task.C, k)
     share = _context_start(task.C, sizes, A0_common, A0_context)
     levels = hierarchy_modes(task.P)[1:]
@@ -417,9 +448,8 @@ def _reduction(
     )
     if same:
         return mode_reductions(task, k, A0_common, A0_context)
-    return reduced_general(task, family(task, k, A0_common, A0_context))
+    return general_reduction(task, family(task, k, A0_common, A0_context))
 
 
 def _tree_or_nothing(objects: int) -> Floats:
     return np.zeros(0) if objects & (objects - 1) else np.asarray(hierarchy(objects), float)
-

@@ -24,7 +24,25 @@ RING = ("0", "33/100", "66/100", "1", "1", "66/100", "33/100", "0")
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class Data:
+    """Inputs, shape (d, N), and targets, shape (q, N); columns are samples."""
+
+    X: Floats
+    Y: Floats
+
+    @property
+    def samples(self) -> int:
+        """N."""
+        return self.X.shape[1]
+
+    @property
+    def initial_loss(self) -> float:
+        """Loss of the network that answers 0."""
+        return 0.5 * float((self.Y**2).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Task(Data):
     """Inputs, targets and what they are made of.
 
     Attributes
@@ -43,23 +61,11 @@ class Task:
         Strength of the context input.
     """
 
-    X: Floats
-    Y: Floats
     C: int
     P: int
     blocks: tuple[NDArray[Any], ...]
     common: NDArray[Any]
     alpha: Fraction | float
-
-    @property
-    def samples(self) -> int:
-        """N."""
-        return self.X.shape[1]
-
-    @property
-    def initial_loss(self) -> float:
-        """Loss of the network that answers 0."""
-        return 0.5 * float((self.Y**2).sum())
 
     @property
     def identical_blocks(self) -> bool:
@@ -243,10 +249,10 @@ def main_task() -> Task:
     return context_task([hierarchy(8), ring(8), cross(8)], common=hierarchy(8))
 
 
-def xor_task() -> tuple[Floats, Floats]:
+def xor_task() -> Data:
     r"""Inputs :math:`\{\pm1\}^2`, shape (2, 4), and their products, shape (1, 4)."""
     X = np.array([[1.0, 1.0, -1.0, -1.0], [1.0, -1.0, 1.0, -1.0]])
-    return X, X[:1] * X[1:]
+    return Data(X, X[:1] * X[1:])
 
 
 def property_table(
@@ -282,7 +288,9 @@ def property_table(
         return named_task(table)
     values = np.asarray(table)
     if values.ndim != 2:
-        raise ValueError(f"a table has objects as rows and properties as columns; got {values.shape}")
+        raise ValueError(
+            f"a table has objects as rows and properties as columns; got {values.shape}"
+        )
     missing = int((~np.isfinite(values.astype(float))).sum())
     if missing:
         raise ValueError(f"the table has {missing} missing entries; drop those rows or columns")
@@ -296,5 +304,7 @@ def property_table(
 def _columns(values: NDArray[Any], group: Sequence[int]) -> NDArray[Any]:
     wrong = [j for j in group if not 0 <= j < values.shape[1]]
     if wrong or not len(group):
-        raise ValueError(f"a group needs columns within 0..{values.shape[1] - 1}, got {list(group)}")
+        raise ValueError(
+            f"a group needs columns within 0..{values.shape[1] - 1}, got {list(group)}"
+        )
     return values[:, list(group)].T

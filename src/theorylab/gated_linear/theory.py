@@ -58,7 +58,9 @@ def tree_depth(objects: int) -> int:
     """
     objects = _at_least(objects, 1, "the number of objects P")
     if objects & (objects - 1):
-        raise ValueError(f"P must be a power of two, got {objects}; try {1 << objects.bit_length()}")
+        raise ValueError(
+            f"P must be a power of two, got {objects}; try {1 << objects.bit_length()}"
+        )
     return objects.bit_length() - 1
 
 
@@ -172,7 +174,9 @@ def sigmoid_time(A: float, S: float, D: float, A0: float) -> float:
     ValueError
         If A does not lie between A0 and the fixed point S/D.
     """
-    A, S, D, A0 = (_positive(v, n) for v, n in zip((A, S, D, A0), ("A", "S", "D", "A0"), strict=True))
+    A, S, D, A0 = (
+        _positive(v, n) for v, n in zip((A, S, D, A0), ("A", "S", "D", "A0"), strict=True)
+    )
     inside = A0 <= A < S / D or S / D < A <= A0
     if not inside:
         raise ValueError(f"A = {A} is never reached from A0 = {A0}: the mode ends at {S / D}")
