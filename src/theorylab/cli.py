@@ -233,7 +233,3 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     warnings.formatwarning = lambda message, *_, **__: f"theorylab: {message}\n"
     app()
-
-
-if __name__ == "__main__":
-    main()

@@ -78,7 +78,7 @@ def command(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 
     def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
         return subprocess.run(  # type: ignore[call-overload]
-            [sys.executable, "-m", "theorylab.cli", *arguments],
+            [sys.executable, "-m", "theorylab", *arguments],
             **{"cwd": tmp_path, "capture_output": True, "text": True, "timeout": 120, **options},
         )
 

@@ -297,7 +297,7 @@ def interrupted(toys, tmp_path):
 
     def interrupt(send, *arguments: str) -> str:
         process = subprocess.Popen(
-            [sys.executable, "-m", "theorylab.cli", *arguments],
+            [sys.executable, "-m", "theorylab", *arguments],
             cwd=tmp_path,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -355,7 +355,7 @@ def test_ctrl_c_before_anything_is_computed(run, monkeypatch):
 def test_a_terminal_shows_a_bar_with_the_running_claim(toys, tmp_path):
     parent, child = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "theorylab.cli", "verify", "waiting", "--workers", "1"],
+        [sys.executable, "-m", "theorylab", "verify", "waiting", "--workers", "1"],
         cwd=tmp_path,
         stdout=subprocess.DEVNULL,
         stderr=child,

@@ -128,7 +128,7 @@ def test_claims_made_by_hand_travel_to_the_cluster_if_they_can(address, toy_clai
 
 def test_ctrl_c_leaves_the_cluster_to_others(toys, address, tmp_path):
     process = subprocess.Popen(
-        [sys.executable, "-m", "theorylab.cli", "verify", "waiting", "--scheduler", address],
+        [sys.executable, "-m", "theorylab", "verify", "waiting", "--scheduler", address],
         cwd=tmp_path,
         stderr=subprocess.PIPE,
         text=True,
