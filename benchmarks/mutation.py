@@ -147,28 +147,40 @@ def with_error(source: str, place: int) -> str:
 def caught_by(planted: Planted) -> str:
     """What turns red with the error planted: "test", "claim", "time" or nothing."""
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder)
-        for name in ("src", "tests", "chapters", "pyproject.toml"):
-            source = ROOT / name
-            (shutil.copytree if source.is_dir() else shutil.copy)(source, copy / name)
-        broken = copy / planted.module
+        broken = _copied(Path(folder)) / planted.module
         broken.write_text(with_error(broken.read_text(), planted.node))
-        name = Path(planted.module).stem
-        tests = sorted(
-            (copy / "tests" / planted.chapter).glob("test_*.py"),
-            key=lambda path: (name not in path.stem, "claims" in path.stem, path.stem),
-        )
-        test = [sys.executable, "-m", "pytest", "-xq", "-p", "no:cacheprovider", "-m", "not gpu"]
-        verify = [sys.executable, "-m", "theorylab", "verify", planted.chapter]
-        for kind, command in (
-            ("test", [*test, *map(str, tests)]),
-            ("claim", [*verify, "--records", str(copy / "records")]),
-        ):
-            try:
-                if _fails(command, copy):
-                    return kind
-            except subprocess.TimeoutExpired:
-                return "time"
+        return _first_red(Path(folder), planted.chapter, Path(planted.module).stem)
+
+
+def check_sound(chapter: str) -> None:
+    """Stop if the copy is red without any error planted: then nothing would be shown."""
+    with tempfile.TemporaryDirectory() as folder:
+        red = _first_red(_copied(Path(folder)), chapter, "")
+    if red:
+        raise SystemExit(f"{chapter}: a {red} fails with no error planted; mend that first")
+
+
+def _copied(copy: Path) -> Path:
+    for name in ("src", "tests", "chapters", "pyproject.toml"):
+        source = ROOT / name
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, copy / name)
+    return copy
+
+
+def _first_red(copy: Path, chapter: str, module: str) -> str:
+    """The chapter's tests, those of the module first and those of claims last; then its claims."""
+    tests = sorted(
+        (copy / "tests" / chapter).glob("test_*.py"),
+        key=lambda path: (module not in path.stem, "claims" in path.stem, path.stem),
+    )
+    test = [sys.executable, "-m", "pytest", "-xq", "-p", "no:cacheprovider", "-m", "not gpu"]
+    verify = [sys.executable, "-m", "theorylab", "verify", chapter, "--records", "records"]
+    for kind, command in (("test", [*test, *map(str, tests)]), ("claim", verify)):
+        try:
+            if _fails(command, copy):
+                return kind
+        except subprocess.TimeoutExpired:
+            return "time"
     return ""
 
 
@@ -202,6 +214,7 @@ def main() -> None:
     given = options.parse_args()
     drawn: list[Planted] = []
     for chapter in given.chapters:
+        check_sound(chapter)
         places = candidates(chapter)
         rng = random.Random(f"{given.seed} {chapter}")
         drawn += rng.sample(places, min(given.per_chapter, len(places)))
