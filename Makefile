@@ -6,15 +6,23 @@ BIN    := $(VENV)/bin
 BUILD  := _build
 WORKERS ?= 2
 
+# A rerun: its run, its chapters (all if empty) and the folder of its records and site.
+SCALE    ?= gpu
+DEVICE   ?= cuda
+SEED     ?= 0
+CHAPTERS ?=
+RUN      := $(SCALE)-$(subst :,,$(DEVICE))-seed$(SEED)
+RERUN    := $(BUILD)/rerun-$(RUN)
+
 SETUP   := $(VENV)/.package
 SOURCES := $(shell find src -name '*.py' -o -name '*.csv' -o -name '*.json' | sort)
 PAGES   := $(shell find chapters _ext -type f -not -path '*/.*' -not -name '*.pyc' | sort) _config.yml _toc.yml
 BOOKS   := $(wildcard chapters/*.ipynb)
 
 # Tests compute every claim anew; the pages of the site find the records by themselves.
-unexport THEORYLAB_RECORDS
+unexport THEORYLAB_RECORDS THEORYLAB_SCALE THEORYLAB_DEVICE THEORYLAB_SEED THEORYLAB_CHAPTERS
 
-.PHONY: help setup book test unit notebooks site-test serve execute bench lint types clean
+.PHONY: help setup book test unit notebooks site-test serve execute rerun bench lint types clean
 
 help:  ## What can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 14
@@ -55,6 +63,17 @@ serve: book  ## Serve the built site on http://localhost:8000
 
 execute: $(SETUP)  ## Execute all notebooks in place
 	$(BIN)/python tools/execute.py $(BOOKS)
+
+# A verdict that is not the expected one (status 1) is shown on the site; it does not stop it.
+rerun: $(SETUP)  ## A site of another run: make rerun SCALE=gpu DEVICE=cuda [CHAPTERS=...] [SEED=...]
+	$(BIN)/theorylab verify $(CHAPTERS) --records $(RERUN)/records --resume --workers $(WORKERS) || [ $$? -eq 1 ]
+	$(BIN)/theorylab verify $(CHAPTERS) --records $(RERUN)/records --resume --workers $(WORKERS) \
+	  --scale $(SCALE) --device $(DEVICE) --seed $(SEED) || [ $$? -eq 1 ]
+	$(BIN)/theorylab compare $(RERUN)/records/ci-cpu-seed0 $(RERUN)/records/$(RUN) || [ $$? -eq 1 ]
+	THEORYLAB_RECORDS=$(CURDIR)/$(RERUN)/records THEORYLAB_CHAPTERS="$(CHAPTERS)" \
+	  THEORYLAB_SCALE=$(SCALE) THEORYLAB_DEVICE=$(DEVICE) THEORYLAB_SEED=$(SEED) \
+	  $(BIN)/jupyter-book build -W -n --keep-going --path-output $(RERUN) .
+	@echo "The rerun is in $(RERUN)/_build/html, compared with the book on its page 'Rerun it'."
 
 bench: $(SETUP)  ## Benchmarks beside named peers (installs the peers)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt

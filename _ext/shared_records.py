@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from theorylab.verify import FOLDER_VARIABLE
+from theorylab.reruns import FOLDER_VARIABLE
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

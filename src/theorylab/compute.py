@@ -26,7 +26,7 @@ from theorylab.findings import (
     verdict_of,
 )
 from theorylab.records import ControlRecord, Record, code_fingerprint
-from theorylab.run import Run
+from theorylab.run import Run, device_peak, forget_device_peak
 
 GRACE = 5.0
 """Seconds between the time-out that Python code can notice and the hard one."""
@@ -88,6 +88,7 @@ def compute(claim: Claim, run: Run, timeout: float | None = None) -> Record:
         before is kept.
     """
     run, start = run.for_claim(claim.id), time.perf_counter()
+    forget_device_peak(run.device)
     finding, controls, error, place = None, [], "", ""
     try:
         with time_limit(timeout):
@@ -115,6 +116,7 @@ def compute(claim: Claim, run: Run, timeout: float | None = None) -> Record:
         seed=run.seed,
         error=error,
         code=code_fingerprint(claim.module),
+        device_bytes=device_peak(run.device),
     )
 
 

@@ -129,6 +129,8 @@ class Record:
         Python and main libraries.
     code : str
         Fingerprint of the sources.
+    device_bytes : int or None
+        Most memory that PyTorch had allocated on the accelerator; None on the CPU.
     """
 
     claim: str
@@ -144,6 +146,7 @@ class Record:
     error: str = ""
     versions: Mapping[str, str] = field(default_factory=lambda: dict(library_versions()))
     code: str = ""
+    device_bytes: int | None = None
 
     @property
     def as_expected(self) -> bool:

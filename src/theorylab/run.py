@@ -51,6 +51,23 @@ def check_device(device: str) -> str:
     raise DeviceError(f"no device {device!r} on this machine; use one of: {', '.join(names)}")
 
 
+def forget_device_peak(device: str) -> None:
+    """Start anew to look for the most memory that PyTorch allocates on a CUDA device."""
+    if device.startswith("cuda"):
+        import torch
+
+        torch.cuda.reset_peak_memory_stats(device)
+
+
+def device_peak(device: str) -> int | None:
+    """Most bytes that PyTorch held on a CUDA device since ``forget_device_peak``; else None."""
+    if not device.startswith("cuda"):
+        return None
+    import torch
+
+    return torch.cuda.max_memory_allocated(device)
+
+
 @dataclass(frozen=True)
 class Run:
     """Where and how large a claim is computed; the only source of randomness of a check.

@@ -13,10 +13,10 @@ from theorylab.claims import Claim, Selection, claims
 from theorylab.findings import Verdict
 from theorylab.progress import Silent, reporter
 from theorylab.records import Record, RecordStore, code_fingerprint
+from theorylab.reruns import FOLDER_VARIABLE, run_meant
 from theorylab.run import Run, check_device
 from theorylab.schedulers import in_processes, on_cluster, serially
 
-FOLDER_VARIABLE = "THEORYLAB_RECORDS"
 LONGEST_TIMEOUT = 1e7
 """Seconds; the timers of the operating system take no infinite ones."""
 
@@ -32,9 +32,9 @@ class VerificationInterrupted(KeyboardInterrupt):
 
 def verify(
     selection: Selection = None,
-    scale: str = "ci",
-    device: str = "cpu",
-    seed: int = 0,
+    scale: str | None = None,
+    device: str | None = None,
+    seed: int | None = None,
     *,
     workers: int = 1,
     scheduler: str | None = None,
@@ -49,10 +49,12 @@ def verify(
     ----------
     selection : str or iterable of str, optional
         A claim id, a slug, a glob, or several of these; the whole book if omitted.
-    scale : {"ci", "paper", "gpu"}
-    device : str
-        PyTorch device name.
-    seed : int
+    scale : {"ci", "paper", "gpu"}, optional
+        By default ``"ci"``, unless ``THEORYLAB_SCALE`` names another; see ``run_meant``.
+    device : str, optional
+        PyTorch device name; by default ``"cpu"``, unless ``THEORYLAB_DEVICE`` names another.
+    seed : int, optional
+        By default 0, unless ``THEORYLAB_SEED`` names another.
     workers : int
         Worker processes; 1 without a time-out computes in this process.
     scheduler : str, optional
@@ -95,8 +97,9 @@ def verify(
     if records is None and os.environ.get(FOLDER_VARIABLE):
         records, resume = os.environ[FOLDER_VARIABLE], True
     _check_options(workers, timeout, records, resume)
-    run = Run(scale, check_device(device), seed)
     chosen = claims(selection)
+    run = run_meant(chosen, scale, device, seed)
+    check_device(run.device)
     store = None if records is None else _Keeper(RecordStore(records, run), run)
     found = store.reusable(chosen) if store is not None and resume else {}
     missing = [claim for claim in chosen if claim.id not in found]

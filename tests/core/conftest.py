@@ -22,7 +22,8 @@ SOURCES = Path(theorylab.__file__).parents[1]
 @pytest.fixture(autouse=True)
 def _no_shared_records(monkeypatch: pytest.MonkeyPatch) -> None:
     """A build of the book sets it; a test must not reuse what the book has computed."""
-    monkeypatch.delenv("THEORYLAB_RECORDS", raising=False)
+    for name in ("RECORDS", "SCALE", "DEVICE", "SEED", "CHAPTERS"):
+        monkeypatch.delenv(f"THEORYLAB_{name}", raising=False)
 
 
 @pytest.fixture

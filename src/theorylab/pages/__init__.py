@@ -4,16 +4,20 @@ from theorylab.pages.cards import ChapterCards
 from theorylab.pages.graph import ClaimGraph
 from theorylab.pages.ledger import LedgerPage
 from theorylab.pages.notebooks import Chapter, Part, book_folder, chapters, parts
+from theorylab.pages.reruns import Comparison, own_records, records
 from theorylab.pages.scoreboard import Scoreboard
 
 __all__ = [
     "Chapter",
     "ChapterCards",
     "ClaimGraph",
+    "Comparison",
     "LedgerPage",
     "Part",
     "Scoreboard",
     "book_folder",
     "chapters",
+    "own_records",
     "parts",
+    "records",
 ]
