@@ -22,7 +22,7 @@ BOOKS   := $(wildcard chapters/*.ipynb)
 # Tests compute every claim anew; the pages of the site find the records by themselves.
 unexport THEORYLAB_RECORDS THEORYLAB_SCALE THEORYLAB_DEVICE THEORYLAB_SEED THEORYLAB_CHAPTERS
 
-.PHONY: help setup book test unit notebooks site-test serve execute rerun bench lint types clean
+.PHONY: help setup book test unit notebooks site-test pdf serve execute rerun bench lint types clean
 
 help:  ## What can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 14
@@ -57,6 +57,9 @@ notebooks: $(SETUP)  ## nbval, strict, on all chapters
 
 site-test: $(SETUP)  ## Drive the built site in a browser (needs Chromium and `make book`)
 	$(BIN)/python -m pytest tests/site
+
+pdf: book  ## The whole book as one PDF (needs Chromium)
+	$(BIN)/python tools/print_book.py
 
 serve: book  ## Serve the built site on http://localhost:8000
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory $(BUILD)/html 8000
