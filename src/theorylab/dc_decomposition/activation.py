@@ -14,7 +14,7 @@ from .decomposition import Decomposition
 from .functions import CPWL, AffineMap
 
 if TYPE_CHECKING:
-    from .networks import ReLUNet
+    from theorylab.exact import ReLUNet
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,10 @@ from .ray_order import checked_rays
 from .walls import BraidWall, Hyperplane, Ridge, Wall, check_dimension, checked_form
 
 if TYPE_CHECKING:
+    from theorylab.exact import ReLUNet
+
     from .balancing import WeightSpace
     from .functions import CPWL
-    from .networks import ReLUNet
 
 
 class Complex:

@@ -23,9 +23,10 @@ from typing import Any
 
 import numpy as np
 
+from theorylab.exact import ReLUNet
+
 from .complexes import ArrangementComplex, Complex
 from .functions import CPWL, AffineMap
-from .networks import ReLUNet
 from .submodular import SubmodularPair, entropy_pair
 
 TABLES = ("iris", "wine", "digits")

@@ -10,17 +10,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import InitVar, dataclass
 from fractions import Fraction
 from functools import reduce
-from itertools import pairwise
 from typing import Protocol
 
-from theorylab.exact import Rational, Scalar, Vector, primitive, rational_vector
+from theorylab.exact import Rational, ReLUNet, Vector, primitive
+from theorylab.exact.networks import Layer, SharedWiring, Signal, Wiring
 
 from .simplices import Affine, AffineLike, Simplex, essential_maps, rational_maps, signed_simplices
 
-Layer = tuple[tuple[Vector, ...], Vector]
 Terms = Mapping[Simplex, Rational]
 
 
@@ -36,190 +34,9 @@ class HasMaxForm(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class ReLUNet:
-    r"""A feed-forward ReLU network with rational weights and one output.
-
-    .. math:: x\mapsto W_D(\cdots(W_1(W_0x+b_0)^++b_1)^+\cdots)+b_D
-
-    Parameters
-    ----------
-    layers : sequence of (matrix, vector)
-        Weights and biases, first layer first; the last one is affine and has one row.
-    rationalise : bool or int
-        Floats are refused unless this says how to read them (see ``theorylab.exact.rational``).
-
-    Attributes
-    ----------
-    n : int
-        Number of inputs.
-    hidden : list of int
-        Widths of the hidden layers.
-    depth : int
-        Number of hidden layers.
-    size : int
-        Number of hidden neurons.
-
-    Raises
-    ------
-    TypeError
-        For floats without ``rationalise``.
-    ValueError
-        If there is no layer, shapes do not fit, or the last layer has several rows.
-    """
-
-    layers: Sequence[Layer]
-    rationalise: InitVar[bool | int] = False
-
-    def __post_init__(self, rationalise: bool | int) -> None:
-        layers = tuple(_layer(matrix, bias, rationalise) for matrix, bias in self.layers)
-        if not layers:
-            raise ValueError("a network needs at least the affine output layer, got no layer")
-        for number, (before, after) in enumerate(pairwise(layers), 1):
-            if len(before[1]) != len(after[0][0]):
-                raise ValueError(
-                    f"layer {number} takes {len(after[0][0])} inputs, "
-                    f"the layer before it has {len(before[1])} neurons"
-                )
-        if len(layers[-1][1]) != 1:
-            raise ValueError(f"the last layer must have one row, got {len(layers[-1][1])}")
-        object.__setattr__(self, "layers", layers)
-
-    @property
-    def n(self) -> int:
-        return len(self.layers[0][0][0])
-
-    @property
-    def hidden(self) -> list[int]:
-        return [len(bias) for _, bias in self.layers[:-1]]
-
-    @property
-    def depth(self) -> int:
-        return len(self.layers) - 1
-
-    @property
-    def size(self) -> int:
-        return sum(self.hidden)
-
-    def __call__(self, x: Sequence[Scalar]) -> Fraction:
-        """Return the exact output at a rational point."""
-        values = rational_vector(x, self.n, "x")
-        for matrix, bias in self.layers[:-1]:
-            values = tuple(max(value, Fraction(0)) for value in _affine(matrix, bias, values))
-        return _affine(*self.layers[-1], values)[0]
-
-
-def _layer(matrix: Iterable, bias: Iterable, rationalise: bool | int) -> Layer:
-    rows = tuple(rational_vector(row, None, "weight", rationalise=rationalise) for row in matrix)
-    widths = {len(row) for row in rows}
-    if len(widths) != 1 or 0 in widths:
-        raise ValueError(f"a weight matrix needs rows of one positive length, got lengths {widths}")
-    return rows, rational_vector(bias, len(rows), "bias", rationalise=rationalise)
-
-
-def _affine(matrix: Sequence[Vector], bias: Vector, values: Vector) -> Vector:
-    return tuple(
-        sum((w * v for w, v in zip(row, values, strict=True) if w and v), constant)
-        for row, constant in zip(matrix, bias, strict=True)
-    )
-
-
-@dataclass(frozen=True)
-class _Signal:
-    """A constant plus a combination of the neurons of a layer; layer 0 holds the inputs."""
-
-    level: int
-    weights: dict[int, Fraction]
-    constant: Fraction = Fraction(0)
-
-    def plus(self, other: _Signal, factor: Rational = 1) -> _Signal:
-        weights = dict(self.weights)
-        for neuron, weight in other.weights.items():
-            weights[neuron] = weights.get(neuron, Fraction(0)) + factor * weight
-        kept = {neuron: weight for neuron, weight in weights.items() if weight}
-        return _Signal(self.level, kept, self.constant + factor * other.constant)
-
-    def minus(self, other: _Signal) -> _Signal:
-        return self.plus(other, -1)
-
-    @property
-    def negative(self) -> _Signal:
-        return _Signal(self.level, {}).minus(self)
-
-
-class _Wiring:
-    """Layers under construction."""
-
-    def __init__(self, n: int) -> None:
-        self.n = n
-        self.layers: list[list[_Signal]] = []
-
-    def relu(self, signal: _Signal) -> _Signal:
-        """One neuron in the layer above the signal's."""
-        if signal.level == len(self.layers):
-            self.layers.append([])
-        layer = self.layers[signal.level]
-        layer.append(signal)
-        return _Signal(signal.level + 1, {len(layer) - 1: Fraction(1)})
-
-    def carry(self, signal: _Signal) -> _Signal:
-        """The same value one layer up, by two neurons."""
-        return self.relu(signal).minus(self.relu(signal.negative))
-
-    def lift(self, signal: _Signal) -> _Signal:
-        """The same value one layer up, neuron by neuron, to be shared with other lifts.
-
-        A neuron is not negative, so one copy carries it; an input takes two.
-        """
-        copy = self.carry if signal.level == 0 else self.relu
-        lifted = _Signal(signal.level + 1, {}, signal.constant)
-        for neuron, weight in signal.weights.items():
-            lifted = lifted.plus(copy(_Signal(signal.level, {neuron: Fraction(1)})), weight)
-        return lifted
-
-    def carry_to(self, level: int, signal: _Signal) -> _Signal:
-        while signal.level < level:
-            signal = self.carry(signal)
-        return signal
-
-    def tournament(self, signals: Sequence[_Signal]) -> _Signal:
-        """The maximum: in each round neighbours are compared by the gadget, an odd one waits."""
-        while len(signals) > 1:
-            pairs = list(zip(signals[::2], signals[1::2], strict=False))
-            winners = [self.relu(a.minus(b)).plus(self.carry(b)) for a, b in pairs]
-            odd = [self.carry(signals[-1])] if len(signals) % 2 else []
-            signals = winners + odd
-        return signals[0]
-
-    def net(self, output: _Signal) -> ReLUNet:
-        widths = [self.n, *(len(layer) for layer in self.layers)]
-        rows = [*self.layers, [output]]
-        return ReLUNet([_dense(layer, width) for layer, width in zip(rows, widths, strict=True)])
-
-
-class _SharedWiring(_Wiring):
-    """Layers in which equal signals have one neuron."""
-
-    def __init__(self, n: int) -> None:
-        super().__init__(n)
-        self.known: dict[tuple[int, frozenset, Fraction], _Signal] = {}
-
-    def relu(self, signal: _Signal) -> _Signal:
-        key = signal.level, frozenset(signal.weights.items()), signal.constant
-        if key not in self.known:
-            self.known[key] = super().relu(signal)
-        return self.known[key]
-
-
-def _dense(layer: Sequence[_Signal], width: int) -> Layer:
-    zero = Fraction(0)
-    matrix = tuple(tuple(s.weights.get(k, zero) for k in range(width)) for s in layer)
-    return matrix, tuple(signal.constant for signal in layer)
-
-
-def _input(affine: Affine) -> _Signal:
+def _input(affine: Affine) -> Signal:
     vector, constant = affine
-    return _Signal(0, {k: weight for k, weight in enumerate(vector) if weight}, constant)
+    return Signal(0, {k: weight for k, weight in enumerate(vector) if weight}, constant)
 
 
 def _rounds(count: int) -> int:
@@ -239,8 +56,8 @@ def _pairing(simplex: Simplex, terms: Iterable[Simplex]) -> list[int]:
 
 
 def _term_maximum(
-    wiring: _Wiring, leaves: Sequence[_Signal], depth: int
-) -> tuple[_Signal | None, _Signal]:
+    wiring: Wiring, leaves: Sequence[Signal], depth: int
+) -> tuple[Signal | None, Signal]:
     """The maximum as (neuron in layer ``depth`` if one is needed, rest in the layer below)."""
     signals = list(leaves)
     for _ in range(depth - 1):
@@ -254,14 +71,14 @@ def _term_maximum(
 
 
 def _signed_sum(
-    wiring: _Wiring, maps: Sequence[Affine], terms: Terms, depth: int, shared: bool
-) -> _Signal:
+    wiring: Wiring, maps: Sequence[Affine], terms: Terms, depth: int, shared: bool
+) -> Signal:
     """A signed sum of maxima, in layer ``depth``.
 
     One neuron per comparison; what a comparison leaves over is summed before it is carried, by
     two neurons or, where ``shared``, by the copies of the inputs that all groups use.
     """
-    tops, rest = _Signal(depth, {}), _Signal(depth - 1, {})
+    tops, rest = Signal(depth, {}), Signal(depth - 1, {})
     for term, factor in terms.items():
         leaves = [_input(maps[index]) for index in _pairing(term, terms)]
         top, below = _term_maximum(wiring, leaves, depth)
@@ -282,7 +99,7 @@ def group_terms(affines: Iterable[AffineLike], n: int) -> dict[Simplex, int]:
     return signed_simplices(maps, n)
 
 
-def _convex(wiring: _Wiring, maps: Sequence[Affine], group: int) -> _Signal:
+def _convex(wiring: Wiring, maps: Sequence[Affine], group: int) -> Signal:
     """Maxima of the groups by signed simplices, then a tournament among the groups."""
     if group == 1:
         return wiring.tournament([_input(affine) for affine in maps])
@@ -309,7 +126,7 @@ def max_tree(affines: Iterable[AffineLike], n: int) -> ReLUNet:
     n : int
         Number of inputs.
     """
-    wiring = _Wiring(n)
+    wiring = Wiring(n)
     return wiring.net(_convex(wiring, rational_maps(affines, n), 1))
 
 
@@ -337,10 +154,10 @@ def signed_sum_net(affines: Iterable[AffineLike], terms: Terms, n: int) -> ReLUN
     if not terms:
         raise ValueError("a signed sum needs at least one term")
     depth = max(_rounds(len(term)) for term in terms)
-    wiring = _SharedWiring(n)
+    wiring = SharedWiring(n)
     if depth == 0:
-        singles = [_Signal(0, {}).plus(_input(maps[min(t)]), c) for t, c in terms.items()]
-        return wiring.net(reduce(_Signal.plus, singles))
+        singles = [Signal(0, {}).plus(_input(maps[min(t)]), c) for t, c in terms.items()]
+        return wiring.net(reduce(Signal.plus, singles))
     return share_neurons(wiring.net(_signed_sum(wiring, maps, terms, depth, shared=False)))
 
 
@@ -384,7 +201,7 @@ def grouped_max(affines: Iterable[AffineLike], n: int, group: int) -> ReLUNet:
         raise ValueError(f"group must be a positive number of maps, got {group}")
     if group == 1:
         return max_tree(affines, n)
-    wiring = _SharedWiring(n)
+    wiring = SharedWiring(n)
     return share_neurons(wiring.net(_convex(wiring, rational_maps(affines, n), group)))
 
 
@@ -433,7 +250,7 @@ def dc_net(decomposition: HasMaxForm, group: int = 1) -> ReLUNet:
         raise ValueError(f"group must be a positive number of maps, got {group}")
     g, h = decomposition.as_max()
     n = len(g[0][0])
-    wiring = _Wiring(n) if group == 1 else _SharedWiring(n)
+    wiring = Wiring(n) if group == 1 else SharedWiring(n)
     parts = [_convex(wiring, _without_redundant(part, n), group) for part in (g, h)]
     depth = max(part.level for part in parts)
     first, second = (wiring.carry_to(depth, part) for part in parts)

@@ -21,12 +21,12 @@ from theorylab.exact import (
     IntVector,
     Polyhedron,
     Rational,
+    ReLUNet,
     Vector,
     clear_denominators,
     primitive,
 )
 
-from .networks import ReLUNet
 from .simplices import Affine, AffineLike, dependence_recursion, rational_maps
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from .enumeration import BACKENDS, Generators, generators
 from .matrices import independent_rows, null_space, rank, rref, solve
+from .networks import ReLUNet
 from .polyhedra import AffineForm, Polyhedron
 from .programs import InequalitySystem, Infeasible, Optimum, Unbounded
 from .rationals import (
@@ -25,6 +26,7 @@ __all__ = [
     "Optimum",
     "Polyhedron",
     "Rational",
+    "ReLUNet",
     "Scalar",
     "Unbounded",
     "Vector",

@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from theorylab.claims import Source, claim
+from theorylab.exact import ReLUNet
 from theorylab.findings import AllHold, AtMost, Equal, Finding
 from theorylab.run import Run
 
@@ -19,7 +20,6 @@ from ..decomposition import Decomposition
 from ..examples import median_of_three
 from ..functions import CPWL
 from ..networks import (
-    ReLUNet,
     convex_net,
     dc_net,
     group_terms,

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from theorylab.claims import Source, claim
+from theorylab.exact import ReLUNet
 from theorylab.findings import AllHold, Equal, Finding
 from theorylab.run import Run
 
@@ -15,7 +16,6 @@ from ..activation import layerwise_decomposition
 from ..complexes import Complex
 from ..examples import random_function, twisted_triangles
 from ..functions import CPWL
-from ..networks import ReLUNet
 from ..polyhedron import DecompositionPolyhedron
 from ..regular import regularity
 
