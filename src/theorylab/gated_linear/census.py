@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -120,7 +121,7 @@ def _check_shapes(W1: Floats, W2: Floats, task: Task) -> None:
 def layer_censuses(Ws: list[Floats] | tuple[Floats, ...], task: Task) -> list[Census]:
     """Census of every hidden layer of a deeper network, by majority."""
     found, hidden = [], task.X
-    for W_in, W_out in zip(Ws, Ws[1:], strict=False):
+    for W_in, W_out in pairwise(Ws):
         z = W_in @ hidden
         found.append(census_of(served_contexts(z, task), unit_mass(W_in, W_out)))
         hidden = np.maximum(z, 0)
