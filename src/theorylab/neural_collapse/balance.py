@@ -3,6 +3,7 @@ r"""Balancedness :math:`D = W_{\ell+1}^\top W_{\ell+1} - W_\ell W_\ell^\top` and
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -96,8 +97,9 @@ def relative_balancedness(W_next: Array, W: Array) -> float:
 
 def head_imbalance(head: Sequence[Array]) -> float:
     r"""Largest spectral norm :math:`\varepsilon_2` of D over the neighbouring layers of a head."""
-    pairs = zip(head, head[1:], strict=False)
-    return max(float(np.linalg.norm(balancedness(after, before), 2)) for before, after in pairs)
+    return max(
+        float(np.linalg.norm(balancedness(after, before), 2)) for before, after in pairwise(head)
+    )
 
 
 def negativity(preactivation: Array, activated: Array) -> float:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -212,7 +214,7 @@ class _Head:
         for W in arrays:
             outputs.append(W @ outputs[-1])
         if D is None:
-            D = [balancedness(after, W) for W, after in zip(arrays, arrays[1:], strict=False)]
+            D = [balancedness(after, W) for W, after in pairwise(arrays)]
         R = outputs[-1] - np.eye(K)[:, y]
         return cls(arrays, outputs[-3], outputs[-2], R, y, K, list(D))
 
@@ -224,19 +226,19 @@ class _Head:
     def W(self) -> Array:
         return self.layers[-1]
 
-    @property
+    @cached_property
     def singular(self) -> Array:
         return np.linalg.svd(self.W, compute_uv=False)[: self.K]
 
-    @property
+    @cached_property
     def eps1(self) -> float:
         return float(np.linalg.norm(self.R))
 
-    @property
+    @cached_property
     def eps2(self) -> float:
         return max(_norm(D) for D in self.D)
 
-    @property
+    @cached_property
     def r(self) -> float:
         return max(_norm(matrix) for matrix in (self.A, self.H, *self.layers))
 
@@ -268,6 +270,7 @@ class _Head:
             raise ValueError("a feature or a row of the last layer is zero: NC3 is undefined")
         return float(((self.H * rows).sum(axis=0) / lengths).mean())
 
+    @cached_property
     def hidden_imbalance(self) -> tuple[float, float]:
         """Trace and largest eigenvalue of the imbalance that the last layer does not see."""
         _, _, right = np.linalg.svd(self.W)
@@ -278,7 +281,7 @@ class _Head:
         return float(max(values.sum(), 0.0)), float(max(values[-1], 0.0))
 
     def leak(self, M: Array) -> float:
-        trace, top = self.hidden_imbalance()
+        trace, top = self.hidden_imbalance
         return min(trace * _norm(M) ** 2, top * float(np.linalg.norm(M)) ** 2)
 
     def coarse_leak(self) -> float:

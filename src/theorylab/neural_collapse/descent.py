@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -74,7 +75,7 @@ class TrainedNets:
 
 
 class _LossWithGradients(torch.autograd.Function):
-    """The loss of stacked networks whose gradient is written by hand: a third of autograd's time."""
+    """The loss of stacked networks, with its gradient written by hand."""
 
     @staticmethod
     def forward(ctx: Any, net: MLP, X: Any, Y: Any, lam: Any, *weights: Any) -> Any:
@@ -244,25 +245,37 @@ def gradient_norm(net: MLP, X: Array, Y: Array, lam: float) -> float:
     return float(np.sqrt(sum((G**2).sum() for G in gradients)))
 
 
-def descend(
-    net: MLP, X: Any, Y: Any, lam: Any, rate: Any, steps: int, watch: Callable[[MLP, list], None]
-) -> MLP:
-    """Plain descent of one network in its own kind of number, step by step.
+def descent_path(
+    net: MLP, X: Any, Y: Any, lam: Any, rate: Any, steps: int
+) -> Iterator[tuple[MLP, list[Any], MLP]]:
+    """Plain descent step by step, in the network's own kind of number.
 
     Parameters
     ----------
     net : MLP
+        One network, or a stack with one rate each.
     X, Y : array
-    lam, rate : number
+    lam, rate : number or array
         Fractions keep the descent exact.
     steps : int
-    watch : callable
-        Called before each step with the network and the gradients of the data loss.
+
+    Yields
+    ------
+    before : MLP
+    gradients : list of array
+        Of the data loss.
+    after : MLP
     """
     for _ in range(steps):
         gradients = data_gradients(net, forward(net, X), Y)
-        watch(net, gradients)
-        net = net.with_weights(
+        after = net.with_weights(
             [(1 - rate * lam) * W - rate * G for W, G in zip(net.weights, gradients, strict=True)]
         )
-    return net
+        yield net, gradients, after
+        net = after
+
+
+def descended(net: MLP, X: Any, Y: Any, lam: Any, rate: Any, steps: int) -> MLP:
+    """The end of a descent path."""
+    ends = deque(descent_path(net, X, Y, lam, rate, steps), maxlen=1)
+    return ends[0][2] if ends else net

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,21 +93,6 @@ def extreme_norm_head(s: int, delta: float, K: int = 2) -> Head:
     H = np.eye(K)[:, labels] * (1 + delta * signs) / np.sqrt(s)
     layer = np.sqrt(s) * np.eye(K)
     return Head(H / np.sqrt(s), (layer, layer), labels)
-
-
-def conditioned_head(rng: np.random.Generator, values: Array, L2: int, n: int) -> list[Array]:
-    """Exactly balanced layers whose common singular values are given."""
-    K = len(values)
-    frames = [_frame(rng, n, K) for _ in range(L2)]
-    targets = [*frames[1:], _frame(rng, K, K)]
-    return [(U * values) @ V.T for U, V in zip(targets, frames, strict=True)]
-
-
-def with_layer(head: Head, place: int, W: Array) -> Head:
-    """The head with one layer replaced."""
-    layers = list(head.layers)
-    layers[place] = W
-    return replace(head, layers=tuple(layers))
 
 
 def _frame(rng: np.random.Generator, n: int, K: int) -> Array:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -113,7 +114,7 @@ class MLP:
     @property
     def shapes(self) -> list[tuple[int, int]]:
         """Shape (out, in) of every weight matrix."""
-        return [(out, into) for into, out in zip(self.dims, self.dims[1:], strict=False)]
+        return [(out, into) for into, out in pairwise(self.dims)]
 
     @property
     def head(self) -> tuple[Any, ...]:
@@ -184,25 +185,29 @@ def forward(net: MLP, X: Any) -> Pass:
     return Pass(preactivations, features)
 
 
-def data_gradients(net: MLP, seen: Pass, Y: Any) -> list[Any]:
-    r"""Gradients of :math:`\tfrac12\|Z_L - Y\|_F^2` in all layers, by backpropagation.
+def backpropagate(net: MLP, seen: Pass, error: Any) -> list[Any]:
+    r"""Gradients in all layers of a loss whose derivative in the outputs is ``error``.
 
     Parameters
     ----------
     net : MLP
     seen : Pass
         Of ``forward``.
-    Y : array, shape (K, N)
+    error : array, shape (K, N)
     """
-    delta = seen.features[-1] - Y
     gradients = []
     for place in reversed(range(net.layers)):
         if place < net.L1:
-            delta = delta * net.activation.slope(seen.preactivations[place])
-        gradients.append(delta @ seen.features[place].swapaxes(-1, -2))
+            error = error * net.activation.slope(seen.preactivations[place])
+        gradients.append(error @ seen.features[place].swapaxes(-1, -2))
         if place:
-            delta = net.weights[place].swapaxes(-1, -2) @ delta
+            error = net.weights[place].swapaxes(-1, -2) @ error
     return gradients[::-1]
+
+
+def data_gradients(net: MLP, seen: Pass, Y: Any) -> list[Any]:
+    r"""Gradients of :math:`\tfrac12\|Z_L - Y\|_F^2` in all layers."""
+    return backpropagate(net, seen, seen.features[-1] - Y)
 
 
 def loss_and_grads(net: MLP, X: Array, Y: Array, lam: Any = 0) -> tuple[Any, list[Any]]:

@@ -268,7 +268,10 @@ def balanced_ntk_bound(kappa: float, sK: float, fitted: float, L2: int) -> float
 
 
 def stationary_nc1_bound(kappa: float, eps1: float, N: int, K: int) -> float:
-    r"""NC1 at a stationary point: :math:`\kappa^2\varepsilon_1^2/(\sqrt{N(K-1)/K}-\varepsilon_1)^2`."""
+    r"""Bound on NC1 at a stationary point of the regularised loss.
+
+    .. math:: \kappa^2\varepsilon_1^2/(\sqrt{N(K-1)/K}-\varepsilon_1)^2
+    """
     spread = label_spread(N, K)
     return math.inf if eps1 >= spread else (kappa * eps1 / (spread - eps1)) ** 2
 

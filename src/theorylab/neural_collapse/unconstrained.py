@@ -109,7 +109,10 @@ def objective(x: Array, s: Array, q: int, decay: float) -> float:
 
 
 def threshold(s: float, q: int) -> float:
-    r"""Decay at which zero becomes optimal: :math:`x_*^{q-2}s/(q-1)`, :math:`x_*^q=s\frac{q-2}{q-1}`."""
+    r"""Decay at which zero becomes optimal.
+
+    .. math:: x_*^{q-2}\frac{s}{q-1}, \qquad x_*^q = s\,\frac{q-2}{q-1}
+    """
     return float((s * (q - 2) / (q - 1)) ** ((q - 2) / q) * s / (q - 1))
 
 
