@@ -1,4 +1,4 @@
-r"""Training ReLU and gated linear networks by full-batch descent, many seeds at once, on any device.
+r"""Training ReLU and gated linear networks by full-batch descent, many seeds at once.
 
 The loss is :math:`\tfrac12\sum_i\|y_i-\hat y_i\|^2`, a sum over samples. PyTorch is loaded when
 something is trained, not with this module.

@@ -1,4 +1,4 @@
-"""What the correlations of a task contain: modes, what linear networks cannot learn, commutators."""
+"""What the correlations of a task contain: modes, a linear remainder, commutators."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def task_modes(task: Task) -> list[Mode]:
 
 
 def _right_vectors(driving: Floats, inputs: Floats) -> Floats:
-    """Right singular vectors of ``driving``, eigenvectors of ``inputs`` too where there are such."""
+    """Right singular vectors of ``driving``; eigenvectors of ``inputs`` too where they exist."""
     square = driving.T @ driving / np.linalg.norm(driving) ** 2
     scaled = inputs / np.linalg.norm(inputs)
     if np.linalg.norm(square @ scaled - scaled @ square) > 1e-12:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import networkx as nx
@@ -105,7 +106,7 @@ class GatedNetwork:
         gate = np.ones(self.samples, dtype=bool)
         for node in path:
             gate &= self.node_gate(node)
-        for edge in zip(path, path[1:], strict=False):
+        for edge in pairwise(path):
             gate &= self.edge_gate(edge)
         return gate
 
@@ -137,7 +138,7 @@ class GatedNetwork:
     def path_product(self, weights: Mapping[Edge, Array], path: Path) -> Array:
         """Product of the matrices along a path."""
         total: Array = np.asarray(weights[path[0], path[1]])
-        for edge in zip(path[1:], path[2:], strict=False):
+        for edge in pairwise(path[1:]):
             total = weights[edge] @ total
         return total
 
@@ -183,7 +184,7 @@ class GatedNetwork:
         return (np.asarray(targets[path[-1]]) * gate) @ np.asarray(inputs[path[0]]).T
 
     def input_correlation(self, path: Path, other: Path, inputs: Mapping[str, Array]) -> Array:
-        r"""Correlation through which two paths compete: :math:`\sum_i g_p(i)g_q(i)\,x_i x_i'^\top`."""
+        r"""Correlation by which paths compete: :math:`\sum_i g_p(i)g_q(i)\,x_i x_i'^\top`."""
         gate = self.path_gate(path) & self.path_gate(other)
         return (np.asarray(inputs[other[0]]) * gate) @ np.asarray(inputs[path[0]]).T
 
@@ -214,7 +215,7 @@ class GatedNetwork:
                 for m in range(count):
                     D[a, b, m] = (u[:, m] @ other_u[:, m]) * (other_v[m] @ shared @ v[m])
         edges = {edge: number for number, edge in enumerate(self.edges)}
-        used = tuple(tuple(edges[e] for e in zip(p, p[1:], strict=False)) for p in paths)
+        used = tuple(tuple(edges[e] for e in pairwise(p)) for p in paths)
         return Race(S, D, used)
 
 

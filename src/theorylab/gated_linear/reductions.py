@@ -232,10 +232,11 @@ def family(
     share = _context_start(task.C, sizes, A0_common, A0_context)
     everywhere = np.ones(task.samples, dtype=bool)
     made = [Aligned(np.ones(len(task.X), dtype=bool), everywhere, A0_common)]
-    for size in sizes:
-        for chosen in combinations(range(task.C), size):
-            made.append(Aligned(task.object_inputs(), task.sample_mask(chosen), share))
-    return made
+    return made + [
+        Aligned(task.object_inputs(), task.sample_mask(chosen), share)
+        for size in sizes
+        for chosen in combinations(range(task.C), size)
+    ]
 
 
 def _families(contexts: int, k: int | Iterable[int]) -> tuple[int, ...]:
@@ -329,9 +330,11 @@ def _mean_samples(
     Y = h0 * np.vstack([np.ones(C), np.eye(C)])
     first = np.arange(C + 1) == 0
     pathways = [Aligned(np.ones(C + 1, dtype=bool), np.ones(C, dtype=bool), A0_common)]
-    for size in sizes:
-        for chosen in combinations(range(C), size):
-            pathways.append(Aligned(first, np.isin(np.arange(C), chosen), A0_context))
+    pathways += [
+        Aligned(first, np.isin(np.arange(C), chosen), A0_context)
+        for size in sizes
+        for chosen in combinations(range(C), size)
+    ]
     return _of_data(X, Y, pathways)
 
 

@@ -246,7 +246,7 @@ def plateaus(objects: int, contexts: int) -> Plateaus:
 
 
 def linear_staircase(objects: int, contexts: int) -> list[Fraction]:
-    """Losses at which a linear network dwells: joint mode, contexts, then one object mode a step."""
+    """Losses at which a linear network dwells: joint mode, contexts, then a tree level a step."""
     found = plateaus(objects, contexts)
     levels = [found.start, found.start - found.joint]
     levels.append(levels[-1] - found.contexts)

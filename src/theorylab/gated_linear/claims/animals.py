@@ -74,12 +74,12 @@ def _share(run: Run, table: Table, contexts: int, least: float) -> Finding:
 
 @claim(
     "gated_linear.real-data",
-    statement=r"On a table of 21 animals with three groups of properties as contexts the units of a "
-    r"trained ReLU network are modular and mixed in nearly equal parts (each at least $0.25$ of the "
-    r"mass), and no rectified linear network describes its loss: the unfitted mean deviation exceeds "
-    r"$0.008\,L(0)$ for $k=1$ and $k=2$. With the whole table in every context the units are mixed "
-    r"again (at least $0.6$ of the mass serves two of three contexts); the loss is still not "
-    r"described.",
+    statement=r"On a table of 21 animals with three groups of properties as contexts the units "
+    r"of a trained ReLU network are modular and mixed in nearly equal parts (each at least "
+    r"$0.25$ of the mass), and no rectified linear network describes its loss: the unfitted mean "
+    r"deviation exceeds $0.008\,L(0)$ for $k=1$ and $k=2$. With the whole table in every context "
+    r"the units are mixed again (at least $0.6$ of the mass serves two of three contexts); the "
+    r"loss is still not described.",
     source=Source("theorylab", "derived in the chapter"),
     evidence="statistical",
     uses=["gated_linear.relu-follows-reln", "gated_linear.census"],

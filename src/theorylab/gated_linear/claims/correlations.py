@@ -36,9 +36,9 @@ def _identical(run: Run) -> Finding:
 @claim(
     "gated_linear.assumption",
     statement=r"The first half of Assumption 2.1: $\Sigma_x=XX^\top$ commutes with "
-    r"$\Sigma_{yx}^\top\Sigma_{yx}$, $\Sigma_{yx}=YX^\top$, so that both are diagonal in one basis. "
-    r"On tasks with the hierarchy in every block this holds for every number of contexts and every "
-    r"strength $\alpha$ of the context input.",
+    r"$\Sigma_{yx}^\top\Sigma_{yx}$, $\Sigma_{yx}=YX^\top$, so that both are diagonal in one "
+    r"basis. On tasks with the hierarchy in every block this holds for every number of contexts "
+    r"and every strength $\alpha$ of the context input.",
     source=Source("jarvis2025haste", "Assumption 2.1"),
     evidence="exact",
 )

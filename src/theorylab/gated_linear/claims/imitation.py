@@ -106,11 +106,11 @@ def _staged_gap(run: Run) -> float:
 @claim(
     "gated_linear.reduction",
     statement=r"The width-free reduction (three numbers per mode of the common pathway, four per "
-    r"family of context pathways, starts $A_0=hs^2/2$, nothing fitted, true joint descent) equals "
-    r"the training of the wide gated network: averaged over seeds, the largest deviation is at most "
-    r"$0.012\,L(0)$ at $480$ units per pathway ($C=3$, $P=4$) and on the paper's main data at $200$, "
-    r"and a twelvefold width at least halves it. The staged rule of the authors' code makes no "
-    r"visible difference.",
+    r"family of context pathways, starts $A_0=hs^2/2$, nothing fitted, true joint descent) "
+    r"equals the training of the wide gated network: averaged over seeds, the largest deviation "
+    r"is at most $0.012\,L(0)$ at $480$ units per pathway ($C=3$, $P=4$) and on the paper's main "
+    r"data at $200$, and a twelvefold width at least halves it. The staged rule of the authors' "
+    r"code makes no visible difference.",
     source=Source("theorylab", "derived in the chapter"),
     evidence="statistical",
     uses=["gated_linear.sigmoid"],
@@ -264,9 +264,10 @@ def _families(run: Run, modular: tuple[float, ...]) -> Finding:
 @claim(
     "gated_linear.loss-match-is-not-identification",
     statement=r"If the start of the context pathways may be chosen, every family of $k$-subset "
-    r"pathways, the modular one ($k=1$) included, fits the same ReLU loss: the best mean deviations "
-    r"of all families lie within a factor of $2$ of each other and below $0.008\,L(0)$ ($C=3$, "
-    r"$\alpha=1$ and $C=4$, $\alpha=1.1$). A match of loss curves identifies no gating.",
+    r"pathways, the modular one ($k=1$) included, fits the same ReLU loss: the best mean "
+    r"deviations of all families lie within a factor of $2$ of each other and below "
+    r"$0.008\,L(0)$ ($C=3$, $\alpha=1$ and $C=4$, $\alpha=1.1$). A match of loss curves "
+    r"identifies no gating.",
     source=Source("theorylab", "derived in the chapter"),
     evidence="statistical",
     uses=["gated_linear.relu-follows-reln"],

@@ -95,11 +95,12 @@ def _stepped(task: Task, pairs: Pairs, lr: float) -> Floats:
 
 @claim(
     "gated_linear.sigmoid",
-    statement=r"$A(t)=\frac{S/D}{1-(1-S/(DA_0))e^{-2St}}$ solves $\dot A=2A(S-DA)$, $A(0)=A_0$, and "
-    r"the modes together predict the loss of a linear network in training: from a balanced aligned "
-    r"start the error is of first order in the learning rate, with the rate of finite steps "
-    r"$2\ln(1+\eta S)/\eta$ in place of $2S$ it is at most $0.004\,L(0)$ at $\eta=10^{-3}$, and a "
-    r"wide random start with $A_0=hs^2/2$ follows within $0.02\,L(0)$ ($h=400$).",
+    statement=r"$A(t)=\frac{S/D}{1-(1-S/(DA_0))e^{-2St}}$ solves $\dot A=2A(S-DA)$, $A(0)=A_0$, "
+    r"and the modes together predict the loss of a linear network in training: from a balanced "
+    r"aligned start the error is of first order in the learning rate, with the rate of finite "
+    r"steps $2\ln(1+\eta S)/\eta$ in place of $2S$ it is at most $0.004\,L(0)$ at "
+    r"$\eta=10^{-3}$, and a wide random start with $A_0=hs^2/2$ follows within $0.02\,L(0)$ "
+    r"($h=400$).",
     source=Source(
         "saxe2014exact", "the solution of the mode equation; $A_0$ derived in the chapter"
     ),

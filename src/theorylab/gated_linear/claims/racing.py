@@ -68,12 +68,12 @@ CASES = [(C, k) for C in (3, 4, 5) for k in range(1, C)]
 
 @claim(
     "gated_linear.race",
-    statement=r"Among the families of all $k$-subset pathways with equal small starts, the half-time "
-    r"of every object mode is $\frac{\ln(1/A_0)}{2h}\tau_k(C)$ with "
+    statement=r"Among the families of all $k$-subset pathways with equal small starts, the "
+    r"half-time of every object mode is $\frac{\ln(1/A_0)}{2h}\tau_k(C)$ with "
     r"$\tau_k(C)=\frac1{\sqrt{C(C+1)}}+\frac{1-\sqrt{k(k+1)/(C(C+1))}}{\sqrt{k(C-k)/C}}$, and "
-    r"$k=C-1$ is the fastest, for all $3\le C\le200$. The advantage over the modular family grows "
-    r"like $C/2$. The formula for finite starts is within $2.5\,\%$ of the integrated reduction "
-    r"for $C=3,4,5$ and all $k$.",
+    r"$k=C-1$ is the fastest, for all $3\le C\le200$. The advantage over the modular family "
+    r"grows like $C/2$. The formula for finite starts is within $2.5\,\%$ of the integrated "
+    r"reduction for $C=3,4,5$ and all $k$.",
     source=Source("theorylab", "derived in the chapter; the winner in jarvis2025haste"),
     evidence="certified",
     uses=["gated_linear.reduction"],

@@ -49,10 +49,10 @@ def _correlation_squares() -> Finding:
 
 @claim(
     "gated_linear.xor",
-    statement=r"On XOR ($x\in\{\pm1\}^2$, $y=x_1x_2$) the loss of a wide ReLU network is that of the "
-    r"gated network with one pathway per sample, $2(1-\sqrt2A)^2$ with $S=\sqrt2$, $D=2$, for large "
-    r"and small initial scales alike: averaged over seeds, the largest deviation is at most "
-    r"$0.05\,L(0)$. Two pathways, one per value of $x_2$, would have $S=2$ and be faster by "
+    statement=r"On XOR ($x\in\{\pm1\}^2$, $y=x_1x_2$) the loss of a wide ReLU network is that of "
+    r"the gated network with one pathway per sample, $2(1-\sqrt2A)^2$ with $S=\sqrt2$, $D=2$, "
+    r"for large and small initial scales alike: averaged over seeds, the largest deviation is at "
+    r"most $0.05\,L(0)$. Two pathways, one per value of $x_2$, would have $S=2$ and be faster by "
     r"$\sqrt2$, but their activations take both signs.",
     source=Source("jarvis2025haste", "the XOR example; its coding is our reconstruction"),
     evidence="statistical",

@@ -105,11 +105,11 @@ def _winners(run: Run) -> list[str]:
 
 @claim(
     "gated_linear.which-gating-is-fastest",
-    statement=r"The rectified linear network wins the race among the families of $k$-subset pathways "
-    r"($C=3,\dots,10$). It does not win among all gated networks: on XOR two pathways are faster, "
-    r"the gates that a ReLU network happens to start with, kept for good, reach a fifth of $L(0)$ "
-    r"sooner, and from a very small start ($s=10^{-9}$) the ReLU network itself reaches a twentieth "
-    r"sooner.",
+    statement=r"The rectified linear network wins the race among the families of $k$-subset "
+    r"pathways ($C=3,\dots,10$). It does not win among all gated networks: on XOR two pathways "
+    r"are faster, the gates that a ReLU network happens to start with, kept for good, reach a "
+    r"fifth of $L(0)$ sooner, and from a very small start ($s=10^{-9}$) the ReLU network itself "
+    r"reaches a twentieth sooner.",
     source=Source("theorylab", "derived in the chapter; the winner in jarvis2025haste"),
     evidence="exact",
     uses=["gated_linear.race", "gated_linear.xor", "gated_linear.small-init"],
