@@ -180,8 +180,8 @@ def unit_features(X: np.ndarray) -> np.ndarray:
 
 
 def participation_ratio(X: np.ndarray) -> float:
-    r"""Effective dimension :math:`(\sum\mu_i)^2/\sum\mu_i^2` of the covariance matrix."""
-    moments = np.linalg.eigvalsh(np.cov(finite(X, "X"), rowvar=False))
+    r"""Effective dimension :math:`(\sum\mu_i)^2/\sum\mu_i^2` of the covariance of the unit rows."""
+    moments = np.linalg.eigvalsh(np.cov(unit_features(X), rowvar=False))
     return float(moments.sum() ** 2 / np.square(moments).sum())
 
 
