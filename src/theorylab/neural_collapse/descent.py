@@ -218,7 +218,8 @@ def polish(net: MLP, X: Array, Y: Array, lam: float, tolerance: float = 1e-10) -
     Y : array, shape (K, N)
     lam : float
     tolerance : float
-        Largest entry of the gradient at which to stop.
+        Largest entry of the gradient at which to stop. Rounding may end the search earlier:
+        measure ``gradient_norm``.
     """
     ends = np.cumsum([out * into for out, into in net.shapes])[:-1]
 

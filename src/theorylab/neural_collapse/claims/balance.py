@@ -445,12 +445,12 @@ def stationary_balance(run: Run) -> Finding:
     return _rest_finding([at_rest(n, images, lam) for n, lam in zip(nets, decays, strict=True)])
 
 
-@stationary_balance.control("one entry of a linear layer moved by 0.001")
+@stationary_balance.control("the largest entry of a linear layer moved by 0.001")
 def _(run: Run) -> Finding:
     images, decays = _rest_images(run), (0.05, 0.02)
     net = rest_nets(run, decays)[-1]
     moved = [W.copy() for W in net.weights]
-    moved[-2][0, 0] += 1e-3
+    moved[-2].flat[np.abs(moved[-2]).argmax()] += 1e-3
     rest = at_rest(net.with_weights(moved), images, decays[-1])
     return AllHold(
         {
