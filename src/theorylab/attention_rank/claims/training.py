@@ -27,7 +27,7 @@ from theorylab.training import checkpoints
 
 ORDER_LEVEL = 1e-4
 SEEDS = 16
-TWICE = 2.0
+HALF_MORE = 1.5
 """What splitting the heads of a full-rank arm costs at least."""
 
 
@@ -128,7 +128,7 @@ def _by_heads(run: Run, coordinates: int | None, heads: Sequence[int]) -> Findin
         arms[H], angles[H] = _arm(run, H, d // H, d // H, coordinates)
     parts: dict[str, Finding] = {
         f"{more} heads against {fewer}": _order_test(
-            run, arms[more], arms[fewer], TWICE if fewer == 1 else 1.0
+            run, arms[more], arms[fewer], HALF_MORE if fewer == 1 else 1.0
         )
         for fewer, more in itertools.pairwise(heads)
     }
@@ -149,9 +149,9 @@ def _heads(run: Run) -> tuple[int, ...]:
     "attention_rank.transformer-order",
     statement=r"""One-layer encoders of fixed budget $Hr=d$, trained to answer at every token with
 the farthest other token among uniform points on the sphere, are the worse the more heads they have:
-over sixteen seeds in $d=8$, the error at $H=2$ is more than twice that at $H=1$, and that at $H=8$
-exceeds that at $H=2$. The single full-rank head learns $KQ^T\propto-I$, as the farthest token
-demands.""",
+over sixteen seeds in $d=8$, the errors at $H=2$ are more than 1.5 times those at $H=1$, and those
+at $H=8$ exceed those at $H=2$. The single full-rank head learns $KQ^T\propto-I$, as the farthest
+token demands.""",
     source=Source(PAPER, "Section 7, Figure 1"),
     evidence="statistical",
 )
@@ -189,7 +189,7 @@ def _factorial(
     return AllHold(
         {
             f"{worse} against {good}": _order_test(
-                run, arms[worse], arms[good], TWICE if good == "full/full" else 1.0
+                run, arms[worse], arms[good], HALF_MORE if good == "full/full" else 1.0
             )
             for good in better
             for worse in split
@@ -201,8 +201,8 @@ def _factorial(
 @claim(
     "attention_rank.qk-not-value-rank",
     statement=r"""Standard layers split queries, keys and values alike. With the two decoupled, four
-heads with split queries and keys err more than twice as much as one full head, and more than four
-heads with full-rank queries and keys and split values, whether their own values are split or not:
+heads with split queries and keys err more than 1.5 times as much as one full head, and more than
+four heads with full-rank queries and keys and split values, whether their own values are split or not:
 the rank of queries and keys is what costs.""",
     source=DERIVED,
     evidence="statistical",
