@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import InitVar, dataclass
 from fractions import Fraction
 from itertools import pairwise
+from math import lcm
 
 from .rationals import Rational, Scalar, Vector, rational_vector
 
@@ -81,6 +82,30 @@ class ReLUNet:
     @property
     def size(self) -> int:
         return sum(self.hidden)
+
+    @property
+    def has_biases(self) -> bool:
+        """Whether any bias differs from 0."""
+        return any(any(bias) for _, bias in self.layers)
+
+    def homogeneous_part(self) -> ReLUNet:
+        """Return the network without its biases; the same function if that is homogeneous."""
+        zero = Fraction(0)
+        return ReLUNet([(matrix, (zero,) * len(bias)) for matrix, bias in self.layers])
+
+    def clear_denominators(self) -> tuple[int, ReLUNet]:
+        r"""Return (M, net): integer weights, and :math:`M^{k+1}` times the function.
+
+        M is the least common denominator of the weights, k the number of hidden layers; the bias
+        of layer l is multiplied by :math:`M^l`.
+        """
+        weights = [w for matrix, _ in self.layers for row in matrix for w in row]
+        M = lcm(*(w.denominator for w in weights))
+        scaled = [
+            (tuple(tuple(M * w for w in row) for row in matrix), tuple(M**level * b for b in bias))
+            for level, (matrix, bias) in enumerate(self.layers, 1)
+        ]
+        return M, ReLUNet(scaled)
 
     def __call__(self, x: Sequence[Scalar]) -> Fraction:
         """Return the exact output at a rational point."""

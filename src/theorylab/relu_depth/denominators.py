@@ -1,0 +1,279 @@
+r"""Which denominators an ansatz needs, prime by prime, by elimination over :math:`\mathbb Z_{(q)}`.
+
+All blocks (see ``hinges``) with k pairs a side on n numbers span a module. The least
+:math:`\lambda` with :math:`\lambda\max_n` in its integer span is found one prime q at a time.
+Averaging over a group is free where its order is a unit modulo q: so a group of odd order serves
+q = 2 and a 2-group all odd primes. Averaging over all permutations is wrong for q up to n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement, permutations
+
+import numpy as np
+from flint import fmpz_mat, nmod_mat
+from numba import njit
+from numpy.typing import NDArray
+
+from .ansatz import PRIME
+from .theory import is_prime
+
+Permutation = tuple[int, ...]
+_LARGEST_MODULUS = 2**31
+
+
+def generated(generators: Sequence[Sequence[int]]) -> list[Permutation]:
+    """All elements of the permutation group with these generators (images of 0..n-1)."""
+    if not generators:
+        raise ValueError("give at least one generator; the identity generates the trivial group")
+    n = len(generators[0])
+    for generator in generators:
+        if sorted(generator) != list(range(n)):
+            raise ValueError(f"{tuple(generator)} is no permutation of 0..{n - 1}")
+    found = {tuple(range(n))}
+    fresh = set(found)
+    while fresh:
+        fresh = {tuple(g[h[i]] for i in range(n)) for g in generators for h in fresh} - found
+        found |= fresh
+    return sorted(found)
+
+
+@dataclass(frozen=True)
+class OrbitSystem:
+    """Blocks summed over the orbits of a group, on one chamber of each orbit of chambers.
+
+    Attributes
+    ----------
+    matrix : integer array (rows, columns)
+        Hinges, then the linear part, of every chamber; one column an orbit of blocks.
+    right : integer array (rows,)
+        The maximum: its hinges are 0, its linear part is the largest coordinate.
+    group_order : int
+    """
+
+    matrix: NDArray[np.int64]
+    right: NDArray[np.int64]
+    group_order: int
+
+
+def orbit_system(n: int, k: int, generators: Sequence[Sequence[int]]) -> OrbitSystem:
+    """The system of all blocks with k pairs a side, invariant under a group.
+
+    Parameters
+    ----------
+    n, k : int
+    generators : sequence of permutations of 0..n-1
+    """
+    group = generated(generators)
+    if len(group[0]) != n:
+        raise ValueError(f"the group moves {len(group[0])} numbers, n is {n}")
+    pairs = list(combinations_with_replacement(range(n), 2))
+    sides = np.array(list(combinations_with_replacement(range(len(pairs)), k)), dtype=np.int64)
+    first, second = np.triu_indices(len(sides))
+    column = _orbits(np.array(group), np.array(pairs), sides, first, second)
+    parts = [
+        _chamber_rows(np.array(rank), np.array(pairs), sides, first, second, column)
+        for rank in _chambers(group, n)
+    ]
+    right = [_right(part.shape[0], n) for part in parts]
+    return OrbitSystem(np.concatenate(parts), np.concatenate(right), len(group))
+
+
+def _right(rows: int, n: int) -> NDArray[np.int64]:
+    right = np.zeros(rows, dtype=np.int64)
+    right[-1] = 1
+    return right
+
+
+def _chambers(group: list[Permutation], n: int) -> list[Permutation]:
+    """One ranking of the numbers of each orbit."""
+    seen: set[Permutation] = set()
+    found = []
+    for rank in permutations(range(n)):
+        if rank not in seen:
+            found.append(rank)
+            seen.update(tuple(rank[g[i]] for i in range(n)) for g in group)
+    return found
+
+
+def _orbits(
+    group: NDArray, pairs: NDArray, sides: NDArray, first: NDArray, second: NDArray
+) -> NDArray[np.int64]:
+    """Number of the orbit of every block."""
+    n, k = group.shape[1], sides.shape[1]
+    place = np.zeros((n, n), dtype=np.int64)
+    place[pairs[:, 0], pairs[:, 1]] = place[pairs[:, 1], pairs[:, 0]] = np.arange(len(pairs))
+    base = len(pairs) ** np.arange(k, dtype=np.int64)
+    codes = sides @ base
+    order = np.argsort(codes)
+    least = np.full(len(first), np.iinfo(np.int64).max)
+    for element in group:
+        moved = place[element[pairs[:, 0]], element[pairs[:, 1]]]
+        images = order[np.searchsorted(codes, np.sort(moved[sides], axis=1) @ base, sorter=order)]
+        one, two = images[first], images[second]
+        least = np.minimum(least, np.minimum(one, two) * len(sides) + np.maximum(one, two))
+    return np.unique(least, return_inverse=True)[1]
+
+
+def _chamber_rows(
+    rank: NDArray, pairs: NDArray, sides: NDArray, first: NDArray, second: NDArray, column: NDArray
+) -> NDArray[np.int64]:
+    """Hinges and linear part of all orbits on one chamber."""
+    n, k = len(rank), sides.shape[1]
+    winners = np.maximum(rank[pairs[:, 0]], rank[pairs[:, 1]])
+    counts = np.zeros((len(sides), n), dtype=np.int64)
+    for place in range(k):
+        np.add.at(counts, (np.arange(len(sides)), winners[sides[:, place]]), 1)
+    difference = counts[first] - counts[second]
+    suffixes = np.cumsum(difference[:, :0:-1], axis=1)[:, ::-1]
+    hinged = (suffixes > 0).any(axis=1) & (suffixes < 0).any(axis=1)
+    leading = np.take_along_axis(suffixes, (suffixes != 0).argmax(axis=1)[:, None], axis=1)[:, 0]
+    takes_second = np.where(hinged, leading > 0, (suffixes < 0).any(axis=1))
+    columns = int(column.max()) + 1
+    linear = np.zeros((n, columns), dtype=np.int64)
+    chosen = np.where(takes_second[:, None], counts[second], counts[first])
+    for position in range(n):
+        np.add.at(linear[position], column, chosen[:, position])
+    content = np.gcd.reduce(suffixes[hinged], axis=1)
+    sign = np.sign(leading[hinged])
+    primitive = suffixes[hinged] * sign[:, None] // content[:, None]
+    kinds, row = np.unique(primitive, axis=0, return_inverse=True)
+    hinges = np.zeros((len(kinds), columns), dtype=np.int64)
+    np.add.at(hinges, (row.ravel(), column[hinged]), content)
+    return np.concatenate([hinges, linear])
+
+
+@njit(cache=True)
+def _valuation(value, q, precision):  # pragma: no cover - compiled
+    if value == 0:
+        return precision
+    found = 0
+    while value % q == 0:
+        value //= q
+        found += 1
+    return found
+
+
+@njit(cache=True)
+def _inverse(value, modulus):  # pragma: no cover - compiled
+    old, new, s, t = value % modulus, modulus, 1, 0
+    while new:
+        quotient = old // new
+        old, new = new, old - quotient * new
+        s, t = t, s - quotient * t
+    return s % modulus
+
+
+@njit(cache=True)
+def _eliminate(matrix, q, precision):  # pragma: no cover - compiled
+    """Column operations over Z/q^precision, pivots of least valuation, columns of b last.
+
+    The last column is the right side: it is reduced but never a pivot. Returns the valuations of
+    the pivots, the power of q by which b had to be multiplied, and whether b was reduced to 0.
+    """
+    modulus = q**precision
+    rows, columns = matrix.shape
+    last = columns - 1
+    free_row = np.ones(rows, dtype=np.bool_)
+    free_column = np.ones(columns, dtype=np.bool_)
+    free_column[last] = False
+    pivots = []
+    needed, least = 0, 0
+    while True:
+        found, at_row, at_column = precision, -1, -1
+        for i in range(rows):
+            if free_row[i]:
+                for j in range(last):
+                    if free_column[j] and matrix[i, j]:
+                        v = _valuation(matrix[i, j], q, precision)
+                        if v < found:
+                            found, at_row, at_column = v, i, j
+                            if found == least:
+                                break
+            if found == least and at_row >= 0:
+                break
+        if at_row < 0:
+            break
+        least = found
+        pivots.append(found)
+        power = q**found
+        inverse = _inverse(matrix[at_row, at_column] // power, modulus)
+        missing = found - _valuation(matrix[at_row, last], q, precision)
+        if missing > 0:
+            needed += missing
+            for i in range(rows):
+                matrix[i, last] = matrix[i, last] * q**missing % modulus
+        free_row[at_row] = False
+        free_column[at_column] = False
+        for j in range(columns):
+            if (free_column[j] or j == last) and matrix[at_row, j]:
+                factor = matrix[at_row, j] // power % modulus * inverse % modulus
+                for i in range(rows):
+                    if matrix[i, at_column]:
+                        matrix[i, j] = (matrix[i, j] - factor * matrix[i, at_column]) % modulus
+    return pivots, needed, not matrix[:, last].any()
+
+
+def q_denominator(
+    A: NDArray[np.int64], b: NDArray[np.int64], q: int
+) -> tuple[int, tuple[int, ...]]:
+    r"""Least e with :math:`q^e b \in A\,\mathbb Z_{(q)}^c`, and the q-valuations of A.
+
+    Parameters
+    ----------
+    A : integer array (r, c)
+    b : integer array (r,)
+    q : int
+        A prime.
+
+    Returns
+    -------
+    e : int
+    valuations : tuple of int
+        Of the elementary divisors of A that are not 0, in increasing order.
+
+    Raises
+    ------
+    ValueError
+        If q is no prime, or b is not in the rational span of A.
+    ArithmeticError
+        If the precision, q**K below 2**31, does not suffice.
+    """
+    if not is_prime(q):
+        raise ValueError(f"q must be a prime, got {q}")
+    table = np.column_stack([np.asarray(A), np.asarray(b)]).astype(np.int64)
+    rank = nmod_mat(fmpz_mat(table[:, :-1].tolist()), PRIME).rank()
+    if nmod_mat(fmpz_mat(table.tolist()), PRIME).rank() > rank:
+        raise ValueError("b is not in the rational span of A; see NoRepresentation.dual")
+    precision = 1
+    while q ** (precision + 1) < _LARGEST_MODULUS:
+        precision += 1
+    pivots, needed, solved = _eliminate(table % q**precision, q, precision)
+    if len(pivots) < rank or not solved:
+        raise ArithmeticError(
+            f"{q}-adic precision {precision} does not suffice: {len(pivots)} pivots of {rank}"
+        )
+    return needed, tuple(sorted(pivots))
+
+
+def forced_prime_certificate(
+    A: NDArray[np.int64], b: NDArray[np.int64], q: int
+) -> list[int] | None:
+    r"""y with :math:`y^\top A\equiv0` and :math:`y^\top b\not\equiv0` modulo q, or None.
+
+    With such a y no combination of the columns with denominators prime to q is b.
+    """
+    kernel, nullity = nmod_mat(fmpz_mat(np.asarray(A).T.tolist()), q).nullspace()
+    columns = np.array([[int(x) for x in row] for row in kernel.tolist()])[:, :nullity]
+    for y in columns.T:
+        if int(y @ b) % q:
+            return y.tolist()
+    return None
+
+
+def proves_forced(y: Sequence[int], A: NDArray[np.int64], b: NDArray[np.int64], q: int) -> bool:
+    """Whether y is such a certificate, by multiplications only."""
+    vector = np.array(y, dtype=object)
+    return not (vector @ A.astype(object) % q).any() and bool(int(vector @ b.astype(object)) % q)
