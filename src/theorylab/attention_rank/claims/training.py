@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -26,7 +27,7 @@ from theorylab.stats import mean_at_least
 from theorylab.training import checkpoints
 
 ORDER_LEVEL = 1e-4
-SEEDS = 12
+SEEDS = 16
 HALF_MORE = 1.5
 """What splitting the heads of a full-rank arm costs at least."""
 
@@ -75,9 +76,13 @@ def _(run: Run) -> Finding:
 
 
 def _rank_test(worse: np.ndarray, better: np.ndarray) -> float:
-    """p-value of the exact Mann-Whitney test that the first errors are the larger ones."""
+    """p-value of the exact Mann-Whitney test that the first errors are the larger ones.
+
+    Rounded up to one digit: training differs a little from machine to machine.
+    """
     test = stats.mannwhitneyu(worse, better, alternative="greater", method="exact")
-    return float(test.pvalue)
+    unit = 10.0 ** math.floor(math.log10(test.pvalue))
+    return min(math.ceil(test.pvalue / unit) * unit, 1.0)
 
 
 def _order_test(run: Run, worse: np.ndarray, better: np.ndarray, ratio: float) -> Rejected:
@@ -102,7 +107,7 @@ def _order_test(run: Run, worse: np.ndarray, better: np.ndarray, ratio: float) -
 def _arm(
     run: Run, heads: int, qk: int, v: int, coordinates: int | None
 ) -> tuple[np.ndarray, float]:
-    """Errors of all seeds of one arm, and the mean angle of its score matrices to minus I."""
+    """Errors of all seeds of one arm, and the mean angle of its score matrices to I."""
     d, N = run.pick(ci=8, paper=16, gpu=64), run.pick(ci=4, paper=8, gpu=16)
     encoder = BatchedEncoder(SEEDS, d, heads, qk, v, run.pick(ci=32, paper=64, gpu=2048))
     name = f"arm {heads} {qk} {v} {coordinates}"
@@ -116,7 +121,7 @@ def _arm(
             checkpoint=place(name),
         )
     scores = score_matrices(found, encoder)
-    angles = [180 - angle_to_identity(-m) for m in scores.mean(axis=1)]
+    angles = [angle_to_identity(m) for m in scores.mean(axis=1)]
     return found.mse, float(np.mean(angles))
 
 
@@ -132,8 +137,13 @@ def _by_heads(run: Run, coordinates: int | None, heads: Sequence[int]) -> Findin
         )
         for fewer, more in itertools.pairwise(heads)
     }
-    parts["the full-rank head is -I"] = AtLeast(angles[heads[0]], 150.0)
+    parts["angle of the full-rank head to I"] = AtLeast(_lower_tens(angles[heads[0]]), 150)
     return AllHold(parts, sizes={f"errors {H}": _kept(arms[H]) for H in heads})
+
+
+def _lower_tens(angle: float) -> int:
+    """Degrees, rounded down to tens: what all machines agree on."""
+    return 10 * int(angle // 10)
 
 
 def _kept(errors: np.ndarray) -> tuple[float, ...]:
@@ -149,7 +159,7 @@ def _heads(run: Run) -> tuple[int, ...]:
     "attention_rank.transformer-order",
     statement=r"""One-layer encoders of fixed budget $Hr=d$, trained to answer at every token with
 the farthest other token among uniform points on the sphere, are the worse the more heads they have:
-over twelve seeds in $d=8$, the errors at $H=2$ are more than 1.5 times those at $H=1$, and those
+over sixteen seeds in $d=8$, the errors at $H=2$ are more than 1.5 times those at $H=1$, and those
 at $H=8$ exceed those at $H=2$. The single full-rank head learns $KQ^T\propto-I$, as the farthest
 token demands.""",
     source=Source(PAPER, "Section 7, Figure 1"),
