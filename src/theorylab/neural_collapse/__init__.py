@@ -1,4 +1,4 @@
-"""Neural collapse: metrics, certified bounds, and training of networks that end in linear layers."""
+"""Neural collapse: metrics, certified bounds, and training of networks with linear heads."""
 
 from .balance import (
     balance_identity_residual,

@@ -26,7 +26,7 @@ from theorylab.neural_collapse.theory import (
     power_defect,
 )
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 ROUNDING = 1e-9
 """Relative inflation of a bound, for the rounding of the singular values it is made of."""
 

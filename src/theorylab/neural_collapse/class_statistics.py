@@ -132,18 +132,20 @@ class _FirstPass:
         self.scale = 0.0
 
     def add(self, features: torch.Tensor, labels: torch.Tensor) -> None:
-        if self.anchors is None:
+        anchors = self.anchors
+        if anchors is None:
             shape = (self.classes, features.shape[1])
-            self.anchors, self.sums = features.new_zeros(shape), features.new_zeros(shape)
+            self.anchors = anchors = features.new_zeros(shape)
+            self.sums = features.new_zeros(shape)
             self.counts = torch.zeros(self.classes, dtype=torch.int64, device=features.device)
             self.origin = features[0].clone()
         fresh = [c for c in torch.unique(labels).tolist() if not self.counts[c]]
         for c in fresh:
-            self.anchors[c] = features[(labels == c).nonzero()[0, 0]]
+            anchors[c] = features[(labels == c).nonzero()[0, 0]]
         self.nonzero = self.nonzero or bool(features.any())
         self.scale = max(self.scale, float((features - self.origin).abs().max()))
         self.counts += torch.bincount(labels, minlength=self.classes)
-        self.sums.index_add_(0, labels, features - self.anchors[labels])
+        self.sums.index_add_(0, labels, features - anchors[labels])
 
     def finish(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, float]:
         if self.anchors is None:

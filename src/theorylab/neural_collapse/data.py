@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +51,8 @@ def digits(per_class: int, classes: int = 10, seed: int = 0) -> Images:
     """
     from sklearn.datasets import load_digits
 
-    pixels, labels = load_digits(return_X_y=True)
+    loaded: Any = load_digits()
+    pixels, labels = loaded.data, loaded.target
     kept, chosen = _balanced(pixels / 16, labels, per_class, classes, seed)
     centred = kept - kept.mean(axis=0)
     X = np.vstack([centred.T, np.ones(len(kept))]) / np.sqrt(pixels.shape[1] + 1)

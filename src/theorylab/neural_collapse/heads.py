@@ -49,8 +49,8 @@ def random_head(rng: np.random.Generator) -> Head:
     Up to 4 classes of up to 5 samples, 2 to 4 layers; what the layers do not see of their input
     may be a million times what they see.
     """
-    K, m, L2 = rng.integers(2, 5), rng.integers(1, 6), rng.integers(2, 5)
-    n = K + rng.integers(0, 5)
+    K, m, L2 = (int(rng.integers(low, 1 + high)) for low, high in ((2, 4), (1, 5), (2, 4)))
+    n = K + int(rng.integers(0, 5))
     layers = balanced_head(rng, K, n, L2, 10 ** rng.uniform(0, 0.7))
     size = 10 ** rng.uniform(-8, 0)
     layers = [W + size * rng.standard_normal(W.shape) * np.abs(W).max() for W in layers]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from theorylab.neural_collapse.certificates import ROUNDING, Bound
 from theorylab.neural_collapse.class_statistics import checked_labels
+from theorylab.neural_collapse.descent import descended
 from theorylab.neural_collapse.metrics import condition_number
 from theorylab.neural_collapse.networks import MLP, forward, relu
 from theorylab.neural_collapse.theory import balanced_ntk_bound
@@ -128,3 +129,49 @@ def skewed_interpolator(t: float = 1.6) -> MLP:
     """
     layers = [np.diag([t**-2, t**2]), np.diag([t, 1 / t]), np.diag([t, 1 / t])]
     return MLP((2, 2, 2, 2), 1, relu(), layers)
+
+
+@dataclass(frozen=True)
+class LargeStep:
+    """Where descent with one step size ends from near an exact interpolator.
+
+    Attributes
+    ----------
+    relative_rate : float
+        Step size over the largest stable one at the start.
+    kappa : float
+        Condition number of the linear part at the end.
+    sharpness : float
+        Largest eigenvalue of the kernel times half the step size, at the end.
+    """
+
+    relative_rate: float
+    kappa: float
+    sharpness: float
+
+
+def escapes(
+    rng: np.random.Generator, relative_rates: tuple[float, ...], steps: int = 20_000
+) -> list[LargeStep]:
+    """Perturb the skewed interpolator and descend without decay at several step sizes.
+
+    Parameters
+    ----------
+    rng : numpy Generator
+    relative_rates : tuple of float
+        Step sizes over the largest stable one.
+    steps : int
+    """
+    start, X = skewed_interpolator(), np.eye(2)
+    stable = 2 / float(np.linalg.eigvalsh(ntk(start, X))[-1])
+    weights = [W + 1e-3 * rng.standard_normal(W.shape) for W in start.weights]
+    rates = stable * np.array(relative_rates)
+    stacked = start.with_weights([np.stack([W] * len(rates)) for W in weights])
+    end = descended(stacked, X, X, 0.0, rates[:, None, None], steps)
+    found = []
+    for place, rate in enumerate(rates):
+        net = start.with_weights([W[place] for W in end.weights])
+        kappa = condition_number(net.weights[2] @ net.weights[1])
+        top = float(np.linalg.eigvalsh(ntk(net, X))[-1])
+        found.append(LargeStep(relative_rates[place], kappa, top * rate / 2))
+    return found

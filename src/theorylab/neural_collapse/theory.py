@@ -10,6 +10,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from scipy.optimize import minimize_scalar
+
 
 def label_spread(N: int, K: int) -> float:
     r"""Norm :math:`\sqrt{N(K-1)/K}` of centred one-hot labels of K equal classes."""
@@ -312,8 +314,6 @@ def graph_cost(q: int, r: int, n: int, lam: float) -> float:
 
 
 def _scaled_cost(product: float, q: int, N: int, lam: float) -> float:
-    from scipy.optimize import minimize_scalar
-
     weight = lam * q / 2 * product ** (1 / q)
     found = minimize_scalar(
         lambda t: N / 2 * (t - 1) ** 2 + weight * t ** (2 / q),

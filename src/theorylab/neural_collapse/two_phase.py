@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
 from theorylab.neural_collapse.balance import balancedness
+from theorylab.neural_collapse.certificates import network_certificates
 from theorylab.neural_collapse.networks import (
     MLP,
     Activation,
     data_gradients,
     forward,
     loss_and_grads,
+    relu,
     smooth_leaky,
 )
 
@@ -171,8 +173,6 @@ def pyramid(
 
 def dead_row(task: Task) -> Task:
     """The task with a rectifier whose first hidden unit is negative on every sample."""
-    from theorylab.neural_collapse.networks import relu
-
     weights = list(task.net.weights)
     first = weights[0] @ task.X
     first[0] = -np.abs(first[0]) - 1
@@ -268,3 +268,49 @@ def follow(task: Task, nets: list[MLP], lam: float, times: Array) -> FlowRecord:
             )
         )
     return FlowRecord(times, *np.array(rows).T)
+
+
+@dataclass(frozen=True)
+class PhaseRun:
+    """The theorem's constants beside the flow that it speaks of.
+
+    Attributes
+    ----------
+    constants : TwoPhase
+    record : FlowRecord
+        At 40 times up to T1 and 40 after it.
+    first : int
+        Index of T1 among the times.
+    certified : tuple of float
+        NC1 at the end, its sharp bound and its prior bound.
+    """
+
+    constants: TwoPhase
+    record: FlowRecord
+    first: int
+    certified: tuple[float, float, float]
+
+
+def phase_run(
+    task: Task, lam: float, gamma: float = 0.5, flow_decay: float | None = None
+) -> PhaseRun:
+    """Follow the flow of a task to ``T1 + 8 / lam``.
+
+    Parameters
+    ----------
+    task : Task
+    lam : float
+        The weight decay that the theorem is told.
+    gamma : float
+        Least derivative of the activation.
+    flow_decay : float, optional
+        That of the flow, if another one.
+    """
+    told = two_phase_constants(task.net, task.X, task.Y, lam, gamma)
+    own = lam if flow_decay is None else flow_decay
+    before = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, 40) * told.T1])
+    times = np.concatenate([before, told.T1 + np.linspace(0, 8, 41)[1:] / lam])
+    nets = flow(task, own, times)
+    found = network_certificates(nets[-1], task.X, task.labels)
+    certified = (found.nc1.value, found.nc1.bound, found.nc1_prior.bound)
+    return PhaseRun(told, follow(task, nets, lam, times), 40, certified)

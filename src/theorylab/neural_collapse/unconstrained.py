@@ -6,12 +6,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,8 @@ def largest_stationary(s: float, q: int, decay: float) -> float:
     excess = [x ** (q - 2) * (s - x**q) - decay for x in (low, high)]
     if excess[0] <= 0 or excess[1] >= 0:
         return low if excess[0] <= 0 else high
-    return float(brentq(lambda x: x ** (q - 2) * (s - x**q) - decay, low, high, xtol=1e-15))
+    root: Any = brentq(lambda x: x ** (q - 2) * (s - x**q) - decay, low, high, xtol=1e-15)
+    return float(root)
 
 
 def certified_root(x: float, s: Fraction, q: int, decay: Fraction) -> tuple[float, float]:
@@ -154,7 +156,9 @@ def certified_root(x: float, s: Fraction, q: int, decay: Fraction) -> tuple[floa
     ArithmeticError
         If Newton's map does not send the interval into itself: there is no proof.
     """
-    from mpmath import iv
+    from mpmath import iv as intervals
+
+    iv: Any = intervals
 
     width = 1e-12 * max(abs(x), 1.0)
     box = iv.mpf([x - width, x + width])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,6 +18,7 @@ from scipy.stats import linregress
 from theorylab.claims import Source, claim
 from theorylab.findings import AllHold, AtMost, Equal, ExponentEquals, Finding
 from theorylab.neural_collapse.balance import balance_identity_residual, balancedness
+from theorylab.neural_collapse.balance_paths import BalancePath, balance_paths
 from theorylab.neural_collapse.claims.sources import PAPER
 from theorylab.neural_collapse.data import Images, digits
 from theorylab.neural_collapse.descent import (
@@ -33,10 +36,9 @@ from theorylab.neural_collapse.networks import (
     relu,
     smooth_leaky,
 )
-from theorylab.neural_collapse.theory import imbalance_envelope
 from theorylab.run import Run
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 
 
 def _norm(matrix: Array) -> float:
@@ -75,13 +77,19 @@ def _size(residual: NDArray[np.object_]) -> Fraction:
     return Fraction(abs(residual).sum())
 
 
+def _law(sides: Sequence[Sequence[Array]], place: int, lam: Any, eta: Any, power: int = 2) -> Array:
+    """Residual of the law for layers place and place + 1: before a step, gradients, after it."""
+    before, gradient, after = (side[place : place + 2] for side in sides)
+    return balance_identity_residual(before, gradient, after, lam, eta, power=power)
+
+
 def _residuals(task: _ExactTask, places: list[int], power: int = 2) -> list[NDArray[np.object_]]:
     """Residuals of the law for pairs (place, place + 1) along three steps of exact descent."""
     found = []
     for before, G, after in descent_path(task.net, task.X, task.Y, task.lam, task.eta, 3):
         for p in places:
-            pairs = [side[p : p + 2] for side in (before.weights, G, after.weights)]
-            found.append(balance_identity_residual(*pairs, task.lam, task.eta, power=power))
+            sides = (before.weights, G, after.weights)
+            found.append(_law(sides, p, task.lam, task.eta, power))
     return found
 
 
@@ -102,13 +110,13 @@ def _with_bias(run: Run, forgotten: bool) -> Finding:
         X = task.X.copy()
         X[-1] = Fraction(1)
         for before, G, after in descent_path(task.net, X, task.Y, task.lam, task.eta, 3):
-            sides = [
+            old, gradient, new = [
                 (side[0][:, :-1], side[1])
                 if forgotten
                 else (side[0][:, :-1], side[1], side[0][:, -1])
                 for side in (before.weights, G, after.weights)
             ]
-            found.append(balance_identity_residual(*sides, task.lam, task.eta))
+            found.append(balance_identity_residual(old, gradient, new, task.lam, task.eta))
     return _exactly_zero(found)
 
 
@@ -125,8 +133,8 @@ def _relative_residuals(run: Run, images: Images, cross_entropy: bool) -> float:
         G = backpropagate(net, seen, error)
         after = [(1 - eta * lam) * W - eta * g for W, g in zip(net.weights, G, strict=True)]
         for p in (1, 2):
-            pairs = [side[p : p + 2] for side in (net.weights, G, after)]
-            residual = balance_identity_residual(*pairs, lam, eta)
+            sides = (net.weights, G, after)
+            residual = _law(sides, p, lam, eta)
             worst = max(worst, _norm(residual) / _norm(net.weights[p]) ** 2)
         net = net.with_weights(after)
     return worst
@@ -191,8 +199,8 @@ def _(run: Run) -> Finding:
             ]
             after = [W - task.eta * v for W, v in zip(weights, velocity, strict=True)]
             if step == 1:
-                pairs = [side[1:3] for side in (weights, G, after)]
-                found.append(balance_identity_residual(*pairs, task.lam, task.eta))
+                sides = (weights, G, after)
+                found.append(_law(sides, 1, task.lam, task.eta))
             weights = after
     return _exactly_zero(found)
 
@@ -207,8 +215,8 @@ def _(run: Run) -> Finding:
     for task in _exact_tasks(run):
         net = MLP(task.net.dims, 1, quadratic, task.net.weights)
         step = next(descent_path(net, task.X, task.Y, task.lam, task.eta, 1))
-        pairs = [side[0:2] for side in (step[0].weights, step[1], step[2].weights)]
-        found.append(np.diag(np.diag(balance_identity_residual(*pairs, task.lam, task.eta))))
+        sides = (step[0].weights, step[1], step[2].weights)
+        found.append(np.diag(np.diag(_law(sides, 0, task.lam, task.eta))))
     return _exactly_zero(found)
 
 
@@ -218,65 +226,13 @@ DECAY = 0.1
 TIME = 20.0
 
 
-@dataclass(frozen=True)
-class BalancePath:
-    """Imbalance of one pair of layers along a descent.
-
-    Attributes
-    ----------
-    times : array
-    imbalance : array
-        Spectral norm of D.
-    envelope : array
-        What the recursion allows.
-    """
-
-    times: Array
-    imbalance: Array
-    envelope: Array
-
-
-def balance_paths(
-    net: MLP, images: Images, lam: float, rate: float, time: float, samples: int = 100
-) -> list[BalancePath]:
-    """Imbalance of all neighbouring layers along plain descent, about ``samples`` times.
-
-    Parameters
-    ----------
-    net : MLP
-        At its start.
-    images : Images
-    lam, rate, time : float
-        Weight decay, learning rate, and steps times rate.
-    samples : int
-    """
-    steps = round(time / rate)
-    every = max(steps // samples, 1)
-    seen: list[list[float]] = []
-    forcing: list[list[float]] = []
-    for step, (before, G, _) in enumerate(
-        descent_path(net, images.X, images.Y, lam, rate, steps + 1)
-    ):
-        if step % every == 0:
-            seen.append([_norm(balancedness(b, a)) for a, b in pairwise(before.weights)])
-        sizes = [_norm(g) ** 2 for g in G]
-        forcing.append([max(pair) for pair in pairwise(sizes)])
-    times = rate * every * np.arange(len(seen))
-    paths = []
-    for pair in range(net.layers - 1):
-        D = np.array([row[pair] for row in seen])
-        bound = imbalance_envelope(D[0], lam, rate, [row[pair] for row in forcing])
-        paths.append(BalancePath(times, D, np.array(bound[:-1:every][: len(D)])))
-    return paths
-
-
 def _rates(run: Run) -> tuple[float, ...]:
     return run.pick(ci=(0.02, 0.01, 0.005), paper=(0.02, 0.005, 0.00125))
 
 
 def _slope(path: BalancePath, predicted: float) -> Finding:
     kept = path.imbalance > 0
-    fit = linregress(path.times[kept], np.log(path.imbalance[kept]))
+    fit: Any = linregress(path.times[kept], np.log(path.imbalance[kept]))
     half = 2.6 * float(fit.stderr)
     slope = float(fit.slope)
     return ExponentEquals(slope, slope - half, slope + half, predicted, 0.02 * DECAY)

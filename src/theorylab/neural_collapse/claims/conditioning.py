@@ -9,16 +9,21 @@ from numpy.typing import NDArray
 
 from theorylab.claims import Source, claim
 from theorylab.findings import AllHold, AtLeast, AtMost, Close, Finding
-from theorylab.neural_collapse.balance import head_imbalance
 from theorylab.neural_collapse.certificates import Bound
 from theorylab.neural_collapse.claims.sources import PAPER
 from theorylab.neural_collapse.data import Images, digits, one_hot
-from theorylab.neural_collapse.descent import Schedule, descended, polish, train
+from theorylab.neural_collapse.descent import descended
 from theorylab.neural_collapse.heads import balanced_head
-from theorylab.neural_collapse.large_step import large_lr_bounds, ntk, skewed_interpolator
+from theorylab.neural_collapse.large_step import LargeStep, escapes, large_lr_bounds, ntk
 from theorylab.neural_collapse.metrics import condition_number
-from theorylab.neural_collapse.networks import MLP, forward, loss_and_grads, relu
-from theorylab.neural_collapse.theory import NearOptimalBounds, near_optimal_bounds
+from theorylab.neural_collapse.near_optimal import (
+    FitTask,
+    NearOptimal,
+    best_fit,
+    fit_task,
+    near_optimal,
+)
+from theorylab.neural_collapse.networks import MLP, forward, relu
 from theorylab.run import Run
 
 Array = NDArray[np.float64]
@@ -26,104 +31,12 @@ Array = NDArray[np.float64]
 # --- near-optimal -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class FitTask:
-    """Data that one rectified layer fits, with the squared norm of that fit.
-
-    Attributes
-    ----------
-    X, Y : array
-    fit : array, shape (K, d)
-        First layer with :math:`\\sigma(W_1X) = Y`.
-    lam : float
-    """
-
-    X: Array
-    Y: Array
-    fit: Array
-    lam: float
-
-    @property
-    def c(self) -> float:
-        """Squared norm of the fit."""
-        return float((self.fit**2).sum())
-
-
-def fit_task(rng: np.random.Generator, K: int = 3, N: int = 9, lam: float = 0.003) -> FitTask:
-    """Inputs with singular values from 0.7 to 1.3 and K equal classes."""
-    Q = np.linalg.qr(rng.standard_normal((N, N)))[0]
-    X = Q * np.linspace(0.7, 1.3, N)
-    Y = one_hot(np.repeat(np.arange(K), N // K), K)
-    return FitTask(X, Y, Y @ np.linalg.inv(X), lam)
-
-
-@dataclass(frozen=True)
-class NearOptimal:
-    """A trained network beside the bounds on its last layer.
-
-    Attributes
-    ----------
-    loss : float
-        Regularised.
-    bounds : NearOptimalBounds
-    kappa, kappa_product : float
-        Condition numbers of the last layer and of the whole linear part.
-    eps1 : float
-    imbalance : float
-        0 for a single linear layer.
-    """
-
-    loss: float
-    bounds: NearOptimalBounds
-    kappa: float
-    kappa_product: float
-    eps1: float
-    imbalance: float
-
-
-def near_optimal(task: FitTask, net: MLP, c: float) -> NearOptimal:
-    """Measure a network against the bounds that a fit of squared norm c gives."""
-    seen = forward(net, task.X)
-    eps1 = float(np.linalg.norm(seen.features[-1] - task.Y))
-    K, N = task.Y.shape
-    bounds = near_optimal_bounds(
-        c,
-        K,
-        1,
-        net.L2,
-        float(np.linalg.norm(task.X, 2)),
-        float(np.linalg.norm(seen.features[1], 2)),
-        float(np.sqrt(N / K)),
-        eps1,
-        float((net.weights[0] ** 2).sum()),
-        task.lam,
-    )
-    product = net.head[0]
-    for W in net.head[1:]:
-        product = W @ product
-    return NearOptimal(
-        float(loss_and_grads(net, task.X, task.Y, task.lam)[0]),
-        bounds,
-        condition_number(net.weights[-1]),
-        condition_number(product),
-        eps1,
-        head_imbalance(net.head) if net.L2 > 1 else 0.0,
-    )
-
-
 def trained_fits(run: Run, depths: tuple[int, ...]) -> list[NearOptimal]:
     """Random starts, a short descent together, and the best of them taken to rest."""
-    task, found = _fit(run), []
-    N = task.X.shape[1]
-    for L2 in depths:
-        net = MLP((N, *[N] * L2, len(task.Y)), 1, relu())
-        seeds = run.seed_sequence(f"starts {L2}").generate_state(run.pick(ci=2, paper=6)).tolist()
-        steps = run.pick(ci=800, paper=5000)
-        rough = train(net, task.X, task.Y, task.lam, Schedule(0.02, steps), seeds).final
-        losses = [float(loss_and_grads(n, task.X, task.Y, task.lam)[0]) for n in rough]
-        best = polish(rough[int(np.argmin(losses))], task.X, task.Y, task.lam, 1e-9)
-        found.append(near_optimal(task, best, task.c))
-    return found
+    task, steps = _fit(run), run.pick(ci=800, paper=5000)
+    count = run.pick(ci=2, paper=6)
+    seeds = {L2: run.seed_sequence(f"starts {L2}").generate_state(count).tolist() for L2 in depths}
+    return [best_fit(task, L2, seeds[L2], steps) for L2 in depths]
 
 
 def _fit(run: Run) -> FitTask:
@@ -195,42 +108,9 @@ def _(run: Run) -> Finding:
 # --- large-lr ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class LargeStep:
-    """Where descent with one step size ends from near an exact interpolator.
-
-    Attributes
-    ----------
-    relative_rate : float
-        Step size over the largest stable one at the start.
-    kappa : float
-        Condition number of the linear part at the end.
-    sharpness : float
-        Largest eigenvalue of the kernel times half the step size, at the end.
-    """
-
-    relative_rate: float
-    kappa: float
-    sharpness: float
-
-
-def escapes(run: Run, relative_rates: tuple[float, ...]) -> list[LargeStep]:
-    """Perturb the skewed interpolator and descend without decay at several step sizes."""
-    start, X = skewed_interpolator(), np.eye(2)
-    stable = 2 / float(np.linalg.eigvalsh(ntk(start, X))[-1])
-    noise = run.rng("perturbation")
-    weights = [W + 1e-3 * noise.standard_normal(W.shape) for W in start.weights]
-    rates = stable * np.array(relative_rates)
-    stacked = start.with_weights([np.stack([W] * len(rates)) for W in weights])
+def _escapes(run: Run, relative_rates: tuple[float, ...]) -> list[LargeStep]:
     steps = run.pick(ci=20_000, paper=200_000)
-    end = descended(stacked, X, X, 0.0, rates[:, None, None], steps)
-    found = []
-    for place, rate in enumerate(rates):
-        net = start.with_weights([W[place] for W in end.weights])
-        kappa = condition_number(net.weights[2] @ net.weights[1])
-        top = float(np.linalg.eigvalsh(ntk(net, X))[-1])
-        found.append(LargeStep(relative_rates[place], kappa, top * rate / 2))
-    return found
+    return escapes(run.rng("perturbation"), relative_rates, steps)
 
 
 @dataclass(frozen=True)
@@ -316,8 +196,8 @@ digits it ends at the edge of stability, better conditioned for larger steps."""
     evidence="certified",
 )
 def large_lr(run: Run) -> Finding:
-    below = escapes(run, (0.5, 0.9, 0.99))
-    above = escapes(run, (1.02, 1.1, 1.3, 1.6))
+    below = _escapes(run, (0.5, 0.9, 0.99))
+    above = _escapes(run, (1.02, 1.1, 1.3, 1.6))
     nets = edge_nets(run)
     kappas = [step.kappa for step in above]
     return AllHold(
@@ -338,7 +218,7 @@ def large_lr(run: Run) -> Finding:
 
 @large_lr.control("steps below the stable one")
 def _(run: Run) -> Finding:
-    return _better_conditioned(escapes(run, (0.5, 0.9, 0.99)), SKEW)
+    return _better_conditioned(_escapes(run, (0.5, 0.9, 0.99)), SKEW)
 
 
 @large_lr.control("a hundredth of the kernel's norm in the bound")

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from theorylab.claims import Source, claim
 from theorylab.findings import AllHold, AtLeast, AtMost, Equal, ExponentEquals, Finding
-from theorylab.neural_collapse.certificates import head_certificates, network_certificates
+from theorylab.neural_collapse.certificates import head_certificates
 from theorylab.neural_collapse.claims.sources import PAPER
 from theorylab.neural_collapse.data import Images, digits
-from theorylab.neural_collapse.descent import Schedule, polish, train
+from theorylab.neural_collapse.descent import polish
 from theorylab.neural_collapse.heads import extreme_norm_head
-from theorylab.neural_collapse.large_step import ntk
 from theorylab.neural_collapse.networks import MLP, smooth_leaky
-from theorylab.neural_collapse.theory import stationary_nc1_bound
+from theorylab.neural_collapse.rates import DECAYS, RatePoint, continued, local_slopes
 from theorylab.neural_collapse.two_phase import (
-    FlowRecord,
-    Task,
+    PhaseRun,
     TwoPhase,
     dead_row,
-    flow,
-    follow,
+    phase_run,
     pyramid,
     two_phase_constants,
 )
@@ -33,48 +28,6 @@ Array = NDArray[np.float64]
 GAMMA = 0.5
 
 # --- two-phase --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class PhaseRun:
-    """The theorem's constants beside the flow that it speaks of.
-
-    Attributes
-    ----------
-    constants : TwoPhase
-    record : FlowRecord
-        At 40 times up to T1 and 40 after it.
-    first : int
-        Index of T1 among the times.
-    certified : tuple of float
-        NC1 at the end, its sharp bound and its prior bound.
-    """
-
-    constants: TwoPhase
-    record: FlowRecord
-    first: int
-    certified: tuple[float, float, float]
-
-
-def phase_run(task: Task, lam: float, flow_decay: float | None = None) -> PhaseRun:
-    """Follow the flow of a task to ``T1 + 8 / lam``.
-
-    Parameters
-    ----------
-    task : Task
-    lam : float
-        The weight decay that the theorem is told.
-    flow_decay : float, optional
-        That of the flow, if another one.
-    """
-    told = two_phase_constants(task.net, task.X, task.Y, lam, GAMMA)
-    own = lam if flow_decay is None else flow_decay
-    before = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, 40) * told.T1])
-    times = np.concatenate([before, told.T1 + np.linspace(0, 8, 41)[1:] / lam])
-    nets = flow(task, own, times)
-    found = network_certificates(nets[-1], task.X, task.labels)
-    certified = (found.nc1.value, found.nc1.bound, found.nc1_prior.bound)
-    return PhaseRun(told, follow(task, nets, lam, times), 40, certified)
 
 
 def _hypotheses(told: TwoPhase) -> dict[str, Finding]:
@@ -154,72 +107,17 @@ def _(run: Run) -> Finding:
 
 # --- nc1-rate ---------------------------------------------------------------------------------
 
-DECAYS = (0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005)
-
-
-@dataclass(frozen=True)
-class RatePoint:
-    """A stationary network's NC1 with its bound.
-
-    Attributes
-    ----------
-    lam : float
-    nc1, nc1_bound : float
-    eps1, eps1_bound : float
-    rank : int
-        Numerical rank of the last layer.
-    """
-
-    lam: float
-    nc1: float
-    nc1_bound: float
-    eps1: float
-    eps1_bound: float
-    rank: int
-
-
-def rate_point(net: MLP, images: Images, lam: float) -> RatePoint:
-    r"""Measure a stationary network.
-
-    .. math:: \varepsilon_1 \le \lambda\|\theta\|/\sqrt{\lambda_{\min}(\Theta)}
-    """
-    found = network_certificates(net, images.X, images.labels)
-    least = float(np.linalg.eigvalsh(ntk(net, images.X))[0])
-    N, K = len(images.labels), len(images.Y)
-    return RatePoint(
-        lam,
-        found.nc1.value,
-        stationary_nc1_bound(found.kappa.value, found.eps1, N, K),
-        found.eps1,
-        lam * float(np.sqrt(net.squared_norm / least)) if least > 0 else float("inf"),
-        int(np.linalg.matrix_rank(net.weights[-1], tol=1e-6)),
-    )
-
 
 def rate_curve(run: Run, L2: int, start: int) -> list[RatePoint]:
     """Stationary points continued through ``DECAYS``, for one depth and one start."""
     images, width = _images(run), run.pick(ci=16, paper=64)
     net = MLP((65, *[width] * (1 + L2), len(images.Y)), 2, smooth_leaky(0.3))
     net = net.initialised(run.rng(f"start {start}, {L2} linear layers"))
-    steps = run.pick(ci=1000, paper=3000)
-    net = train(net, images.X, images.Y, DECAYS[0], Schedule(0.02, steps)).final[0]
-    points = []
-    for lam in DECAYS:
-        net = polish(net, images.X, images.Y, lam)
-        points.append(rate_point(net, images, lam))
-    return points
+    return continued(net, images, run.pick(ci=1000, paper=3000))
 
 
 def _images(run: Run) -> Images:
     return digits(run.pick(ci=5, paper=20), run.pick(ci=4, paper=10))
-
-
-def local_slopes(points: list[RatePoint]) -> tuple[Array, Array]:
-    """Slopes of log NC1 and of log training error against log decay, between neighbours."""
-    steps = np.diff(np.log([p.lam for p in points]))
-    values = np.log([[p.nc1, p.eps1] for p in points])
-    slopes = np.diff(values, axis=0) / steps[:, None]
-    return slopes[:, 0], slopes[:, 1]
 
 
 def _last_slopes(slopes: list[float], predicted: float) -> Finding:
