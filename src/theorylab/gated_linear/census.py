@@ -171,8 +171,9 @@ def gate_clusters(W1: Floats, W2: Floats, task: Task, n: int, seed: int = 0) -> 
     if not 1 <= n <= len(mass):
         raise ValueError(f"n must lie in 1..{len(mass)}, got {n}")
     fractions = gate_fractions(W1 @ task.X, task)
-    fitted = KMeans(n, n_init=10, random_state=seed).fit(fractions, sample_weight=mass)
-    shares = np.bincount(fitted.labels_, weights=mass, minlength=n) / mass.sum()
+    fitted = KMeans(n, n_init=10, random_state=seed)  # type: ignore[arg-type]
+    labels = fitted.fit_predict(fractions, sample_weight=mass)
+    shares = np.bincount(labels, weights=mass, minlength=n) / mass.sum()
     order = np.argsort(-shares)
     rank = np.argsort(order)
-    return GateClusters(fitted.cluster_centers_[order], shares[order], rank[fitted.labels_])
+    return GateClusters(fitted.cluster_centers_[order], shares[order], rank[labels])

@@ -132,7 +132,7 @@ class GatedNet:
     @property
     def common(self) -> Bools:
         """Units that are always on and see everything."""
-        return self.gates.all(axis=1) & self.mask.all(axis=1)
+        return np.array([g.all() and m.all() for g, m in zip(self.gates, self.mask, strict=True)])
 
     def draw(self, task: Data, generator: torch.Generator) -> Parameters:
         """Weights W1, W2 of one network; unseen inputs have weight 0."""
@@ -295,37 +295,36 @@ def train(
     X, Y = place(task.X), place(task.Y)
     loss, batches = _objective(net, X, Y, place, mode, rule, replay)
     plain = loss if rule == "joint" else gated_loss
-    moments = list(range(0, steps + 1, every))
+    parts = None if rule == "joint" else 4
+    history = _History(every, BLOW_UP * task.initial_loss)
+
+    def observed(current: Parameters, batch: Any) -> torch.Tensor:
+        losses = loss(current, batch)
+        if history.is_due():
+            history.keep(losses if parts is None else plain(current, batch[:parts]))
+        history.step += 1
+        return losses
 
     def measure(current: Parameters) -> dict[str, torch.Tensor]:
-        step = next(coming)
-        batch = batches(step, None)
-        losses = plain(current, batch if rule == "joint" else batch[:4])
-        if bool((losses > BLOW_UP * task.initial_loss).any()):
-            raise ValueError(
-                f"the loss exceeds {BLOW_UP:g} times its initial value at step {step}; lower lr"
-            )
-        found = {"losses": losses}
-        if "gates" in record:
-            found["gates"] = relu_gates_of(current, X)[0]
-        if "snapshots" in record:
-            found |= current
-        return found
+        gates = {"gates": relu_gates_of(current, X)[0]} if "gates" in record else {}
+        return gates | (current if "snapshots" in record else {})
 
-    coming = iter(moments)
+    moments = list(range(0, steps + 1, every))
     with training.single_thread():
         trained = training.train(
             parameters,
-            loss,
+            observed,
             batches,
             steps,
             optimizer=partial(torch.optim.SGD, lr=lr),
             measure=measure,
-            at=moments,
+            at=moments if {*record} - {"losses"} else (),
         )
+        if history.is_due():
+            history.keep(plain(trained.parameters, batches(steps, None)[:parts]))
     return Trajectory(
         np.array(moments),
-        trained.measured["losses"].T.astype(float),
+        torch.stack(history.losses, dim=-1).cpu().double().numpy(),
         tuple(value.cpu().double().numpy() for value in layers_of(trained.parameters)),
         first,
         trained.measured.get("gates", np.zeros((0, 0, 0, 0), dtype=bool)),
@@ -333,6 +332,25 @@ def train(
             np.asarray(trained.measured[name]) for name in parameters if name in trained.measured
         ),
     )
+
+
+class _History:
+    """Losses that descent computes anyway, kept at every so-maniest step."""
+
+    def __init__(self, every: int, largest: float) -> None:
+        self.every, self.largest, self.step = every, largest, 0
+        self.losses: list[torch.Tensor] = []
+
+    def is_due(self) -> bool:
+        return self.step % self.every == 0
+
+    def keep(self, losses: torch.Tensor) -> None:
+        if bool((losses > self.largest).any()):
+            raise ValueError(
+                f"the loss exceeds {BLOW_UP:g} times its initial value at step {self.step}; "
+                "lower lr"
+            )
+        self.losses.append(losses.detach())
 
 
 def _drawn(net: ReLUNet | GatedNet, task: Data, seeds: Sequence[int]) -> Parameters:

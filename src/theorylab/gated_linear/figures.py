@@ -59,7 +59,7 @@ def task_matrices() -> Figure:
         ax.grid(False)
         for edge in (7.5, 15.5):
             ax.axvline(edge, color=COLOURS["measured"], lw=1)
-        ax.set(xlabel="sample (8 objects × 3 contexts)", title=title)
+        ax.set(xlabel="sample (context, object)", title=title)
         ax.title.set_fontsize(10)
     axes[0].set_ylabel("row")
     return fig
@@ -133,10 +133,10 @@ def linear_modes(contexts: int = 3, A0: float = 1e-9) -> Figure:
 
 
 @picture
-def identification(steps: int = 7000) -> Figure:
+def identification(steps: int = 6000) -> Figure:
     """Misfit of every family against the start that its context pathways are given."""
     fig, axes = figure(9.0, 3.8, ncols=2, sharey=True)
-    factors = np.geomspace(0.1, 1e5, 13)
+    factors = np.geomspace(0.1, 1e4, 11)
     for ax, (contexts, alpha) in zip(axes, ((3, "1"), (4, "11/10")), strict=True):
         task = identical_task(contexts, alpha=alpha)
         runs = _relu(task, steps)
@@ -170,7 +170,7 @@ def race_diagram(largest: int = 8) -> Figure:
     many = np.arange(3, 41)
     ratios = [
         theory.race_constant(int(C), 1) / theory.race_constant(int(C), int(C) - 1) for C in many
-    ]  # type: ignore[operator]
+    ]
     right.plot(many, ratios, color=COLOURS["prediction"], label="modular over mixed time")
     right.plot(many, many / 2, "--", color=COLOURS["muted"], label="C / 2")
     right.set(xlabel="contexts C", ylabel="ratio of times", title="advantage of mixing")
@@ -179,16 +179,16 @@ def race_diagram(largest: int = 8) -> Figure:
 
 
 @picture
-def small_starts(stds: Sequence[float] = (1e-5, 1e-7, 1e-9)) -> Figure:
+def small_starts(stds: Sequence[float] = (1e-5, 1e-7, 1e-9), width: int = 60) -> Figure:
     """ReLU networks and their predictions from smaller and smaller starts."""
     task = identical_task(3)
     fig, (left, right) = figure(9.5, 4.2, ncols=2)
     levels = {"ReLU": [], "ReLN": []}
     for std, colour in zip(stds, PALETTE, strict=False):
         steps = int(round(4500 + 1000 * -np.log10(std), -2))
-        runs = train(ReLUNet((100,), std), task, RATE, steps, seeds=range(2), every=EVERY)
+        runs = train(ReLUNet((width,), std), task, RATE, steps, seeds=range(2), every=EVERY)
         long = np.arange(0, 14_501, EVERY)
-        A0 = theory.effective_start(100, std)
+        A0 = theory.effective_start(width, std)
         curve = reduced_curve(task, 2, A0, A0, long * RATE)
         left.plot(runs.steps, runs.mean_loss, color=colour, label=f"ReLU, s = {std:g}")
         left.plot(long, curve, "--", color=colour)
@@ -244,7 +244,7 @@ def gate_raster(shown: Sequence[int] = (0, 400, 1000, 2000, 7000), units: int = 
 
 
 @picture
-def census_bars(steps: int = 7000) -> Figure:
+def census_bars(steps: int = 5500) -> Figure:
     """Share of mass by number of contexts served, for several tasks."""
     cases = ((2, "1"), (3, "1"), (4, "11/10"), (5, "1"), (5, "27/20"))
     fig, axes = figure(9.5, 3.4, ncols=len(cases), sharey=True)
@@ -284,7 +284,7 @@ def deep_staircase(steps: int = 36_000) -> Figure:
     )
     left.set_xlim(100, steps)
     _loss_axes(left, "levels 96, 66, 51, 30, 12")
-    left.legend()
+    left.legend(loc="lower left", frameon=True, framealpha=1, edgecolor="white")
     layers = layer_censuses([W[0] for W in deep.weights], task)
     one = layer_censuses([W[0] for W in shallow.weights], task)
     names = ("one hidden", "two: first", "two: second")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from theorylab.gated_linear.census import gate_clusters, unit_mass
 from theorylab.gated_linear.descent import ReLUNet, Trajectory, train
@@ -20,9 +20,12 @@ WIDTH, STD, SHOWN = 150, 1.4e-5, 80
 """Units that are trained, and how many of the heaviest are shown."""
 
 
-def pathway_strengths(reductions: ModeReductions, contexts: int, k: int, times: Floats) -> Floats:
+def pathway_strengths(
+    reductions: ModeReductions, contexts: int, k: int, times: ArrayLike
+) -> Floats:
     """Singular values of the common and of one context pathway, shape (times, 2, levels)."""
-    states = reductions.modes.states(times).reshape(len(times), 7, -1)
+    states = reductions.modes.states(times)
+    states = states.reshape(len(states), 7, -1)
     w, a0, a1, wk, p, q, r = np.moveaxis(states, 1, 0)
     common = w * np.sqrt(a0**2 + contexts * a1**2)
     context = wk * np.sqrt(p**2 + k * q**2 + (contexts - k) * r**2)

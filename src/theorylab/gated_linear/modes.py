@@ -124,8 +124,7 @@ def residual_on(features: NDArray[Any], targets: NDArray[Any]) -> Fraction:
     driving = outputs * inputs.transpose()
     explained = (driving * (inputs * inputs.transpose()).inv()) * driving.transpose()
     total = (outputs * outputs.transpose()) - explained
-    trace = sum((total[i, i] for i in range(total.nrows())), fmpq(0))
-    return Fraction(int(trace.p), int(trace.q)) / 2
+    return sum((_fraction(total[i, i]) for i in range(total.nrows())), Fraction(0)) / 2
 
 
 def nested_features(task: Task) -> list[NDArray[Any]]:
@@ -199,6 +198,9 @@ def _flint(table: NDArray[Any]) -> fmpq_mat:
 def _fractions(matrix: fmpq_mat) -> NDArray[Any]:
     table = np.empty((matrix.nrows(), matrix.ncols()), dtype=object)
     for place in np.ndindex(table.shape):
-        entry = matrix[place]
-        table[place] = Fraction(int(entry.p), int(entry.q))
+        table[place] = _fraction(matrix[place])
     return table
+
+
+def _fraction(entry: fmpq) -> Fraction:
+    return Fraction(int(entry.p), int(entry.q))

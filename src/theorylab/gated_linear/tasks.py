@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -85,6 +85,17 @@ class Task(Data):
     def exact_Y(self) -> Exact:
         """Targets as fractions; ``TypeError`` if a block was given in floats."""
         return _targets(exact_array(self.common, "common"), [exact_array(b) for b in self.blocks])
+
+    def in_own_outputs(self) -> Task:
+        """The task with its targets in an orthonormal basis of the space that they span.
+
+        Losses and the norms of weights are the same for every network whose outgoing weights lie in
+        that space. What a random start has outside of it is never driven and only decays, so
+        training in fewer outputs is the same but for terms of the order of the start squared.
+        """
+        _, strengths, samples = np.linalg.svd(self.Y, full_matrices=False)
+        rank = int((strengths > 1e-10 * strengths[0]).sum())
+        return replace(self, Y=strengths[:rank, None] * samples[:rank])
 
     def contexts_of_samples(self) -> NDArray[np.int64]:
         """Context of each sample."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from math import comb
-from typing import NamedTuple
+from typing import Literal, NamedTuple, overload
 
 import numpy as np
 from flint import arb, ctx
@@ -308,6 +308,14 @@ class CertifiedInterval(NamedTuple):
 
     low: Fraction
     high: Fraction
+
+
+@overload
+def race_constant(contexts: int, k: int, certify: Literal[False] = False) -> float: ...
+
+
+@overload
+def race_constant(contexts: int, k: int, certify: Literal[True]) -> CertifiedInterval: ...
 
 
 def race_constant(contexts: int, k: int, certify: bool = False) -> float | CertifiedInterval:

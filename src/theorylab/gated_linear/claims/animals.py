@@ -37,15 +37,23 @@ class Table(NamedTuple):
         return identical_task(3) if self.name == "hierarchy" else tasks[self.name]()
 
 
-ZOO = Table("zoo", 2e-3, 6000)
-WHOLE = Table("whole table", 5e-4, 9000)
+ZOO = Table("zoo", 2e-3, 5000)
+WHOLE = Table("whole table", 5e-4, 7000)
 HIERARCHY = Table("hierarchy", 1e-3, 7000)
 
 
 @lru_cache(maxsize=4)
 def _runs(table: Table, width: int, seeds: tuple[int, ...], device: str) -> Trajectory:
     net = ReLUNet((width,), STD)
-    return train(net, table.task(), table.lr, table.steps, seeds=seeds, every=EVERY, device=device)
+    return train(
+        net,
+        table.task().in_own_outputs(),
+        table.lr,
+        table.steps,
+        seeds=seeds,
+        every=EVERY,
+        device=device,
+    )
 
 
 def _trained(run: Run, table: Table) -> tuple[Trajectory, int]:

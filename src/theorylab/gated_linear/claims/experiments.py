@@ -42,7 +42,7 @@ def relu_runs(
     device: str = "cpu",
 ) -> Trajectory:
     """ReLU networks with one hidden layer on a task of identical blocks, one per seed."""
-    task = named_task(contexts, alpha)
+    task = named_task(contexts, alpha).in_own_outputs()
     net = ReLUNet((width,), std)
     return train(net, task, RATE, steps, seeds=seeds, every=EVERY, device=device)
 

@@ -76,7 +76,10 @@ def _some_weights(
     instance: Instance, rng: np.random.Generator
 ) -> list[tuple[int, tuple[int, int]]]:
     """One weight of every layer."""
-    return [(n, tuple(int(rng.integers(s)) for s in W.shape)) for n, W in enumerate(instance.Ws)]
+    return [
+        (n, (int(rng.integers(W.shape[0])), int(rng.integers(W.shape[1]))))
+        for n, W in enumerate(instance.Ws)
+    ]
 
 
 def _freeze(run: Run, gates_of: Any) -> Finding:

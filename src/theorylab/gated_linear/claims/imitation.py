@@ -31,7 +31,7 @@ from theorylab.stats import mean_at_most
 
 Floats = NDArray[np.float64]
 STD = 1e-5
-TOLERANCE = 0.012
+TOLERANCE = 0.004
 
 
 # --- the reduction equals the wide network ------------------------------------------------------
@@ -53,7 +53,7 @@ class Case(NamedTuple):
 def _gated_losses(
     case: Case, width: int, steps: int, seeds: tuple[int, ...], rule: str, device: str
 ) -> Floats:
-    task, k = case.task(), case.k
+    task, k = case.task().in_own_outputs(), case.k
     net = reln(task, k, width, STD)
     runs = train(
         net,
@@ -86,12 +86,13 @@ def _steps(run: Run) -> int:
     return run.pick(ci=4500, paper=8000)
 
 
-def _error(run: Run, case: Case, width: int, factor: float = 1.0) -> float:
-    """Mean over seeds of the largest deviation."""
+def _errors(run: Run, case: Case, width: int, factor: float = 1.0) -> tuple[float, float]:
+    """Mean over seeds of the mean and of the largest deviation."""
     seeds = seeds_of(run, f"gated {case} {width}", run.pick(ci=2, paper=6))
     losses = _gated_losses(case, width, _steps(run), seeds, "joint", run.device)
     predicted = _predicted(case, width, _steps(run), factor)
-    return float(np.mean([curve_deviation(one, predicted).max for one in losses]))
+    found = [curve_deviation(one, predicted) for one in losses]
+    return float(np.mean([d.mean for d in found])), float(np.mean([d.max for d in found]))
 
 
 def _staged_gap(run: Run) -> float:
@@ -106,11 +107,11 @@ def _staged_gap(run: Run) -> float:
 @claim(
     "gated_linear.reduction",
     statement=r"The width-free reduction (three numbers per mode of the common pathway, four per "
-    r"family of context pathways, starts $A_0=hs^2/2$, nothing fitted, true joint descent) "
-    r"equals the training of the wide gated network: averaged over seeds, the largest deviation "
-    r"is at most $0.012\,L(0)$ at $480$ units per pathway ($C=3$, $P=4$) and on the paper's main "
-    r"data at $200$, and a twelvefold width at least halves it. The staged rule of the authors' "
-    r"code makes no visible difference.",
+    r"family of context pathways, starts $A_0=hs^2/2$, nothing fitted, true joint descent) equals "
+    r"the training of the wide gated network: averaged over seeds, the mean deviation over the run "
+    r"is at most $0.004\,L(0)$ at $480$ units per pathway ($C=3$, $P=4$) and on the paper's main "
+    r"data at $120$, and a twelvefold width at least halves the largest deviation. The staged rule "
+    r"of the authors' code makes no visible difference.",
     source=Source("theorylab", "derived in the chapter"),
     evidence="statistical",
     uses=["gated_linear.sigmoid"],
@@ -118,15 +119,17 @@ def _staged_gap(run: Run) -> float:
 def reduction(run: Run) -> Finding:
     narrow, middle, wide = _widths(run)
     pair, single = _pair(run), _pair(run)._replace(k=1)
-    errors = [_error(run, pair, width) for width in (narrow, middle, wide)]
+    errors = [_errors(run, pair, width) for width in (narrow, middle, wide)]
     sizes = {"units per pathway": [narrow, middle, wide]}
-    note = "largest deviation at the three widths: " + ", ".join(f"{e:.4f}" for e in errors)
+    note = "largest deviation at the three widths: " + ", ".join(f"{e:.4f}" for _, e in errors)
     return AllHold(
         {
-            "two contexts each": AtMost(errors[2], TOLERANCE, sizes=sizes, note=note),
-            "falls with the width": AtMost(errors[2], errors[0] / 2),
-            "one context each": AtMost(_error(run, single, wide), TOLERANCE),
-            "main data": AtMost(_error(run, Case(0, 8, 2), run.pick(ci=200, paper=400)), TOLERANCE),
+            "two contexts each": AtMost(errors[2][0], TOLERANCE, sizes=sizes, note=note),
+            "falls with the width": AtMost(errors[2][1], errors[0][1] / 2),
+            "one context each": AtMost(_errors(run, single, wide)[0], TOLERANCE),
+            "main data": AtMost(
+                _errors(run, Case(0, 8, 2), run.pick(ci=120, paper=400))[0], TOLERANCE
+            ),
             "staged rule": AtMost(_staged_gap(run), 0.002),
         }
     )
@@ -134,7 +137,7 @@ def reduction(run: Run) -> Finding:
 
 @reduction.control("starts ten times too large")
 def _(run: Run) -> Finding:
-    return AtMost(_error(run, _pair(run), _widths(run)[2], factor=10.0), TOLERANCE)
+    return AtMost(_errors(run, _pair(run), _widths(run)[2], factor=10.0)[0], TOLERANCE)
 
 
 def _remainder(overlap: Fraction) -> Fraction:
@@ -167,7 +170,7 @@ MEAN, LARGEST = 0.008, 0.04
 
 def _sizes(run: Run) -> tuple[int, int, int]:
     """Width, steps and seeds."""
-    return run.pick(ci=(150, 7000, 5), paper=(500, 8000, 8), gpu=(8192, 8000, 64))
+    return run.pick(ci=(150, 7000, 6), paper=(500, 8000, 8), gpu=(8192, 8000, 64))
 
 
 def _followed(run: Run, setting: Setting, k: int) -> Finding:
@@ -180,7 +183,7 @@ def _followed(run: Run, setting: Setting, k: int) -> Finding:
     sizes = {"C": setting.contexts, "k": k, "h": width, "seeds": count}
     return AllHold(
         {
-            "mean deviation": _named(mean_at_most(mean, MEAN, power_against=0.01), sizes),
+            "mean deviation": _named(mean_at_most(mean, MEAN, power_against=0.02), sizes),
             "largest deviation": mean_at_most(largest, LARGEST, power_against=0.1),
         }
     )

@@ -50,7 +50,7 @@ def _balanced(contexts: int, lr: float) -> Floats:
 
 
 def _times(lr: float) -> Floats:
-    return np.arange(0, round(END / lr) + 1, EVERY) * lr
+    return lr * np.arange(0, round(END / lr) + 1, EVERY, dtype=float)
 
 
 def _error(contexts: int, lr: float, predicted: Floats) -> float:

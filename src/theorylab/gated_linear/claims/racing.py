@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -35,8 +36,8 @@ def _certified_winner(largest: int) -> Finding:
     for C in range(3, largest + 1):
         rivals = [race_constant(C, k, certify=True) for k in range(1, C - 1)]
         winner = race_constant(C, C - 1, certify=True)
-        winners.append(winner.high)  # type: ignore[union-attr]
-        others.append(min(rival.low for rival in rivals))  # type: ignore[union-attr]
+        winners.append(winner.high)
+        others.append(min(rival.low for rival in rivals))
     return AtMost(winners, others, sizes={"C up to": largest}, note="exact bounds, ball arithmetic")
 
 
@@ -50,14 +51,14 @@ def _integrated(contexts: int, k: int, A0: float) -> Floats:
     return np.array([first_passage(losses[:, j], [halved[j]], 5e-3)[0] for j in range(len(halved))])
 
 
-def _arrival_errors(formula: object, runs: list[tuple[int, int]]) -> list[float]:
+def _arrival_errors(formula: Callable[..., float], runs: list[tuple[int, int]]) -> list[float]:
     """Largest relative error of a formula for the half-times, per (C, k)."""
     squares, errors = (7, 3, 1), []
     for contexts, k in runs:
         worst = 0.0
         for A0 in STARTS:
             measured = _integrated(contexts, k, A0)
-            predicted = [formula(contexts, k, h2**0.5, A0) for h2 in squares]  # type: ignore[operator]
+            predicted = [formula(contexts, k, h2**0.5, A0) for h2 in squares]
             worst = max(worst, float(np.abs(np.array(predicted) / measured - 1).max()))
         errors.append(worst)
     return errors
@@ -79,7 +80,7 @@ CASES = [(C, k) for C in (3, 4, 5) for k in range(1, C)]
     uses=["gated_linear.reduction"],
 )
 def race(run: Run) -> Finding:
-    growth = [race_constant(C, 1) / race_constant(C, C - 1) for C in RATIOS]  # type: ignore[operator]
+    growth = [race_constant(C, 1) / race_constant(C, C - 1) for C in RATIOS]
     return AllHold(
         {
             "C − 1 is fastest": _certified_winner(run.pick(ci=200, paper=1000)),
@@ -136,9 +137,8 @@ def _reln_passage(run: Run, std: float) -> float:
 
 def _slope(stds: list[float], steps: list[float]) -> tuple[float, float, float]:
     """Steps per e-fold of the start, with a Student interval."""
-    fitted = stats.linregress(np.log(1 / np.array(stds)), steps)
-    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(steps) - 2)) * float(fitted.stderr)
-    slope = float(fitted.slope)
+    slope, _, _, _, error = map(float, stats.linregress(np.log(1 / np.array(stds)), steps))
+    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(steps) - 2)) * error
     return slope, slope - half, slope + half
 
 
@@ -154,7 +154,7 @@ def _reln_slope(run: Run) -> tuple[float, float, float]:
 
 def _bound() -> float:
     """Three quarters of the slope that the race constant gives the rectified linear network."""
-    return 0.75 * race_constant(CONTEXTS, CONTEXTS - 1) / RATE  # type: ignore[operator]
+    return 0.75 * race_constant(CONTEXTS, CONTEXTS - 1) / RATE
 
 
 def _slower(slope: tuple[float, float, float]) -> Finding:
@@ -178,7 +178,7 @@ def small_init(run: Run) -> Finding:
     return AllHold(
         {
             "ReLU": _slower(_relu_slope(run)),
-            "rectified linear network": Close(reln, race_constant(3, 2) / RATE, rtol=0.03),  # type: ignore[operator]
+            "rectified linear network": Close(reln, race_constant(3, 2) / RATE, rtol=0.03),
         }
     )
 

@@ -29,7 +29,7 @@ LEADERS = {(3, "1"): 2, (4, "11/10"): 3, (5, "27/20"): 4, (5, "1"): 3}
 
 
 def _runs(run: Run, contexts: int, alpha: str) -> Trajectory:
-    width, steps = run.pick(ci=(150, 7000), paper=(400, 8000), gpu=(8192, 8000))
+    width, steps = run.pick(ci=(150, 6000), paper=(400, 8000), gpu=(8192, 8000))
     count = run.pick(ci=6 if contexts == 3 else 3, paper=6, gpu=16)
     seeds = seeds_of(run, f"census {contexts} {alpha}", count)
     std = 1e-5 * np.sqrt(300 / width)
@@ -129,7 +129,7 @@ def _(run: Run) -> Finding:
 
 def _served(run: Run, contexts: int) -> float:
     """Mean number of contexts that the mass serves, averaged over seeds."""
-    width, steps, count = run.pick(ci=(100, 6000, 2), paper=(400, 8000, 6), gpu=(8192, 8000, 16))
+    width, steps, count = run.pick(ci=(100, 5500, 2), paper=(400, 8000, 6), gpu=(8192, 8000, 16))
     seeds = seeds_of(run, f"served {contexts}", count)
     std = 1e-5 * np.sqrt(300 / width)
     runs = relu_runs(contexts, "1", width, std, steps, seeds, run.device)
@@ -141,7 +141,14 @@ def _served(run: Run, contexts: int) -> float:
 def _deep(width: int, std: float, steps: int, seeds: tuple[int, ...], device: str) -> Trajectory:
     net = ReLUNet((width, width), std)
     return train(
-        net, identical_task(3), RATE, steps, seeds=seeds, every=20, device=device, dtype="float32"
+        net,
+        identical_task(3).in_own_outputs(),
+        RATE,
+        steps,
+        seeds=seeds,
+        every=20,
+        device=device,
+        dtype="float32",
     )
 
 

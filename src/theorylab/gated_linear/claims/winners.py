@@ -42,7 +42,7 @@ def fastest(times: Mapping[str, float], among: str) -> str:
 
 def _families(contexts: int) -> str:
     times = {
-        RELN if k == contexts - 1 else f"k = {k}": float(race_constant(contexts, k))  # type: ignore[arg-type]
+        RELN if k == contexts - 1 else f"k = {k}": float(race_constant(contexts, k))
         for k in range(1, contexts)
     }
     return fastest(times, among="families of k-subset pathways, equal small starts")
