@@ -144,13 +144,11 @@ def lower_bound(
     .. math:: \mathrm{MSE} \ge \tfrac12 \sum_{\ell} \eta_\ell(d')^2
         \max\Bigl(0, 1-\frac{D_\ell}{N(d',\ell)}\Bigr)
 
-    ========== ============================== ==== ==============================================
-    kind       heads                          d'   D
-    ========== ============================== ==== ==============================================
-    scalar     dot-product, scalar values     d    :math:`H h_r(\ell)`
-    matrix     dot-product, value matrices    d    :math:`H(h_r(\ell-2)+h_r(\ell)+h_r(\ell+2))`
-    generalised any function of K'X and y     d-1  the same, and 1 at degree 1
-    ========== ============================== ==== ==============================================
+    - ``"scalar"``: dot-product heads with scalar values; d' = d, :math:`D_\ell = H h_r(\ell)`.
+    - ``"matrix"``: with value matrices; d' = d,
+      :math:`D_\ell = H(h_r(\ell-2)+h_r(\ell)+h_r(\ell+2))`.
+    - ``"generalised"``: weights are any function of K'X and y, value matrices; d' = d - 1, the
+      same :math:`D_\ell`, and 1 more at degree 1.
 
     Parameters
     ----------

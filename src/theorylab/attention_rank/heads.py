@@ -18,7 +18,7 @@ from theorylab.attention_rank.harmonics import energies, head_target
 from theorylab.attention_rank.targets import Pairs, sphere
 
 TILE = 512
-"""Rows and columns of the Gram matrix that are made at a time: they stay in the cache."""
+"""Rows and columns of the Gram matrix that are made at a time, so that they stay in the cache."""
 CUTOFF = 1e-10
 """Eigenvalues below this fraction of the largest are left out where heads repeat."""
 

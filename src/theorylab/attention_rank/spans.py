@@ -9,7 +9,7 @@ import numpy as np
 from theorylab.attention_rank.arguments import whole
 
 PRIME = 2**31 - 1
-"""Products of two residues stay below 2**62: they fit into 64-bit integers."""
+"""Products of two residues stay below 2**62 and fit into 64-bit integers."""
 
 
 def _exponents(variables: int, degree: int) -> np.ndarray:

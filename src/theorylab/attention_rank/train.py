@@ -155,7 +155,7 @@ class Result:
 
     @property
     def hash(self) -> str:
-        """SHA-256 of the trained parameters: which run this was."""
+        """SHA-256 of the trained parameters, which tells runs apart."""
         digest = hashlib.sha256()
         for name, value in sorted(self.parameters.items()):
             digest.update(name.encode() + value.detach().cpu().contiguous().numpy().tobytes())
