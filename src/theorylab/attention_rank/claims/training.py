@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 from scipy import stats
@@ -233,7 +234,9 @@ ICL_HEADS = (1, 2, 4, 16)
 ICL_SEEDS = 5
 
 
+@lru_cache(maxsize=1)
 def _icl_errors(run: Run) -> dict[int, np.ndarray]:
+    """Errors of all seeds by number of heads; the control asks for the same ones again."""
     task = RegressionTask(20, 40)
     found = {}
     with checkpoints(run, "icl", every=1000) as place:
