@@ -60,8 +60,8 @@ def _product_error(a, b, rounded):
 
 @njit(cache=True)
 def _determinant(C, a, b):
-    """Determinant of the covariance of two fields; rounding must not make it negative."""
-    return max(_difference_of_products(C[a, a], C[b, b], C[a, b], C[a, b]), 0.0)
+    """Determinant of the covariance of two fields; rounding can make it slightly negative."""
+    return _difference_of_products(C[a, a], C[b, b], C[a, b], C[a, b])
 
 
 @njit(cache=True)
@@ -83,7 +83,7 @@ def fill_kernels(C, activation, I2, G, H):
                 G[a, b] = 2 / (pi * sqrt(D))
                 H[a, b] = -2 / pi * C[a, b] / ((1 + C[a, a]) * sqrt(D))
             elif activation == RELU:
-                sine = sqrt(_determinant(C, a, b)) if a != b else 0.0
+                sine = sqrt(max(_determinant(C, a, b), 0.0)) if a != b else 0.0
                 angle = atan2(sine, C[a, b])
                 I2[a, b] = (sine + (pi - angle) * C[a, b]) / (2 * pi)
                 G[a, b] = (pi - angle) / (2 * pi)
@@ -124,7 +124,7 @@ def tilted_i2(C, i, j, a, b, D):
     if a == b:
         return 2 / pi * atan2(aa, sqrt(1 + 2 * aa))
     bb, ab = _tilted(C, i, j, b, b, D), _tilted(C, i, j, a, b, D)
-    return 2 / pi * atan2(ab, sqrt(1 + aa + bb + max(aa * bb - ab * ab, 0.0)))
+    return 2 / pi * atan2(ab, sqrt(1 + aa + bb + aa * bb - ab * ab))
 
 
 @njit(cache=True)
