@@ -32,7 +32,14 @@ NARROW = (150, 1.4e-5)
 
 
 def _relu(task: Task, steps: int, seeds: int = 1, std: float = NARROW[1]) -> Trajectory:
-    return train(ReLUNet((NARROW[0],), std), task, RATE, steps, seeds=range(seeds), every=EVERY)
+    return train(
+        ReLUNet((NARROW[0],), std),
+        task.in_own_outputs(),
+        RATE,
+        steps,
+        seeds=range(seeds),
+        every=EVERY,
+    )
 
 
 def _start(std: float = NARROW[1]) -> float:
@@ -186,7 +193,9 @@ def small_starts(stds: Sequence[float] = (1e-5, 1e-7, 1e-9), width: int = 60) ->
     levels = {"ReLU": [], "ReLN": []}
     for std, colour in zip(stds, PALETTE, strict=False):
         steps = int(round(4500 + 1000 * -np.log10(std), -2))
-        runs = train(ReLUNet((width,), std), task, RATE, steps, seeds=range(2), every=EVERY)
+        runs = train(
+            ReLUNet((width,), std), task.in_own_outputs(), RATE, steps, seeds=range(2), every=EVERY
+        )
         long = np.arange(0, 14_501, EVERY)
         A0 = theory.effective_start(width, std)
         curve = reduced_curve(task, 2, A0, A0, long * RATE)
@@ -266,7 +275,13 @@ def deep_staircase(steps: int = 36_000) -> Figure:
     """Loss of a network with two hidden layers and its exact levels; census of each layer."""
     task = identical_task(3)
     deep = train(
-        ReLUNet((100, 100), 1.23e-3), task, RATE, steps, seeds=[0], every=20, dtype="float32"
+        ReLUNet((100, 100), 1.23e-3),
+        task.in_own_outputs(),
+        RATE,
+        steps,
+        seeds=[0],
+        every=20,
+        dtype="float32",
     )
     shallow = _relu(task, 7000)
     fig, (left, right) = figure(9.5, 4.2, ncols=2, gridspec_kw={"width_ratios": [3, 2]})

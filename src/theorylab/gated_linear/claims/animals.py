@@ -10,7 +10,7 @@ import numpy as np
 from theorylab.claims import Source, claim
 from theorylab.findings import AllHold, AtLeast, Finding
 from theorylab.gated_linear.census import gate_census
-from theorylab.gated_linear.claims.experiments import EVERY, seeds_of
+from theorylab.gated_linear.claims.experiments import EVERY, rounded_down, seeds_of
 from theorylab.gated_linear.curves import curve_deviation
 from theorylab.gated_linear.data import zoo_task, zoo_whole_table
 from theorylab.gated_linear.descent import ReLUNet, Trajectory, train
@@ -69,15 +69,15 @@ def _misfit(run: Run, table: Table) -> Finding:
     for k in (1, 2):
         curve = reduced_descent(table.task(), k, A0, "even-split", table.lr, table.steps, EVERY)
         least[k] = min(curve_deviation(losses, curve).mean for losses in runs.losses)
-    note = ", ".join(f"k = {k}: {value:.4f}" for k, value in least.items())
-    return AtLeast(min(least.values()), MISFIT, note=note, sizes={"h": width})
+    note = ", ".join(f"k = {k}: {value:.3f}" for k, value in least.items())
+    return AtLeast(rounded_down(min(least.values()), 0.001), MISFIT, note=note, sizes={"h": width})
 
 
 def _share(run: Run, table: Table, contexts: int, least: float) -> Finding:
     runs, _ = _trained(run, table)
     task, W1, W2 = table.task(), *runs.weights
     shares = [gate_census(a, b, task).shares[contexts] for a, b in zip(W1, W2, strict=True)]
-    return AtLeast(float(np.mean(shares)), least)
+    return AtLeast(rounded_down(np.mean(shares), 0.05), least)
 
 
 @claim(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import lru_cache
 
@@ -18,6 +19,19 @@ from theorylab.run import Run
 Floats = NDArray[np.float64]
 RATE = 1e-3
 EVERY = 10
+
+
+def rounded_down(value: float, unit: float) -> float:
+    """Value in whole units, against a lower bound: what all machines agree on.
+
+    Units at the boundary of their gates make trained shares differ a little between machines.
+    """
+    return round(math.floor(value / unit) * unit, 6)
+
+
+def rounded_up(value: float, unit: float) -> float:
+    """Value in whole units, against an upper bound."""
+    return round(math.ceil(value / unit) * unit, 6)
 
 
 def seeds_of(run: Run, name: str, count: int) -> tuple[int, ...]:
@@ -53,7 +67,8 @@ def deviations(
     """Mean and maximal deviation of every run from the unfitted prediction."""
     predicted = reduced_descent(task, k, A0, A0_context, RATE, int(runs.steps[-1]), EVERY)
     found = [curve_deviation(losses, predicted) for losses in runs.losses]
-    return np.array([d.mean for d in found]), np.array([d.max for d in found])
+    mean, largest = [d.mean for d in found], [d.max for d in found]
+    return np.round(mean, 4), np.round(largest, 3)
 
 
 def relu_start(width: int, std: float) -> float:

@@ -19,6 +19,7 @@ from theorylab.gated_linear.claims.experiments import (
     named_task,
     relu_runs,
     relu_start,
+    rounded_up,
     seeds_of,
 )
 from theorylab.gated_linear.curves import curve_deviation
@@ -257,10 +258,10 @@ def _families(run: Run, modular: tuple[float, ...]) -> Finding:
             for k in range(1, setting.contexts)
         }
         name = f"C = {setting.contexts}"
-        shown = ", ".join(f"k = {k}: {value:.4f}" for k, value in best.items())
+        shown = ", ".join(f"k = {k}: {value:.3f}" for k, value in best.items())
         ratio = max(best.values()) / min(best.values())
-        parts[f"{name}, worst over best family"] = AtMost(ratio, 2.0, note=shown)
-        parts[f"{name}, every family fits"] = AtMost(list(best.values()), MEAN)
+        parts[f"{name}, worst over best family"] = AtMost(rounded_up(ratio, 0.1), 2.0, note=shown)
+        parts[f"{name}, every family fits"] = AtMost(rounded_up(max(best.values()), 0.001), MEAN)
     return AllHold(parts)
 
 

@@ -120,7 +120,7 @@ def _passages(run: Run, std: float) -> Floats:
     steps = int(round(3500 + 1000 * -np.log10(std), -2))
     seeds = seeds_of(run, f"small {std}", count)
     runs = relu_runs(CONTEXTS, "1", width, std, steps, seeds, run.device)
-    return np.array([_passage(losses) for losses in runs.losses])
+    return np.round([_passage(losses) for losses in runs.losses], -1)
 
 
 def _passage(losses: Floats) -> float:

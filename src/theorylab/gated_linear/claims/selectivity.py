@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from theorylab.claims import Source, claim
 from theorylab.findings import AllHold, AtLeast, AtMost, Equal, Finding, Rejected
 from theorylab.gated_linear.census import census_null, gate_census, layer_censuses
-from theorylab.gated_linear.claims.experiments import RATE, named_task, relu_runs, seeds_of
+from theorylab.gated_linear.claims.experiments import (
+    RATE,
+    named_task,
+    relu_runs,
+    rounded_down,
+    rounded_up,
+    seeds_of,
+)
 from theorylab.gated_linear.curves import dwell
 from theorylab.gated_linear.descent import ReLUNet, Trajectory, train
 from theorylab.gated_linear.tasks import Task, identical_task
@@ -70,8 +77,10 @@ def _mixed_at_three(run: Run, weights: list[Weights]) -> Finding:
     shares = _shares(weights, task)
     return AllHold(
         {
-            "serve one context": AtMost(float(shares[:, 1].mean()), MODULAR),
-            "serve two contexts": AtLeast(shares[:, 2], 0.6, note="every seed"),
+            "serve one context": AtMost(rounded_up(shares[:, 1].mean(), 0.05), MODULAR),
+            "serve two contexts": AtLeast(
+                rounded_down(shares[:, 2].min(), 0.05), 0.6, note="the least of all seeds"
+            ),
             "against shuffled gates": _permutation(run, weights, task),
         }
     )
@@ -83,7 +92,7 @@ def _largest(run: Run, contexts: int, alpha: str, leader: int) -> Finding:
     shares = _shares(weights, named_task(contexts, alpha)).mean(axis=0)
     return AllHold(
         {
-            "serve one context": AtMost(float(shares[1]), MODULAR),
+            "serve one context": AtMost(rounded_up(shares[1], 0.05), MODULAR),
             "contexts served by most": Equal(int(shares.argmax()), leader),
         }
     )
@@ -174,11 +183,11 @@ def _depth(runs: Trajectory) -> Finding:
     levels = [float(level) for level in whole_level_staircase(8, 3)[3:5]]
     dwelling = [[dwell(losses, level) for losses in runs.losses] for level in levels]
     parts: dict[str, Finding] = {
-        "first layer, all contexts": AtLeast(float(np.mean(first)), 0.5),
-        "last layer, one context": AtLeast(float(np.mean(last)), 0.15),
+        "first layer, all contexts": AtLeast(rounded_down(np.mean(first), 0.05), 0.5),
+        "last layer, one context": AtLeast(rounded_down(np.mean(last), 0.05), 0.15),
     }
     for level, shares in zip(levels, dwelling, strict=True):
-        parts[f"time within 0.5 of {level:g}"] = AtLeast(float(np.mean(shares)), 0.06)
+        parts[f"time within 0.5 of {level:g}"] = AtLeast(rounded_down(np.mean(shares), 0.02), 0.06)
     return AllHold(parts)
 
 
@@ -201,11 +210,11 @@ def contexts_and_depth(run: Run) -> Finding:
     fractions = [s / C for s, C in zip(served, counts, strict=True)]
     found = _depth(_two_hidden(run))
     assert isinstance(found, AllHold)
-    note = ", ".join(f"C = {C}: {s:.2f}" for C, s in zip(counts, served, strict=True))
+    note = ", ".join(f"C = {C}: {s:.1f}" for C, s in zip(counts, served, strict=True))
     return AllHold(
         {
-            "more contexts served": AtLeast(steps, 0.15, note=note),
-            "no larger fraction": AtMost(fractions[-1], fractions[0], tolerance=0.02),
+            "more contexts served": AtLeast(rounded_down(min(steps), 0.05), 0.15, note=note),
+            "no larger fraction": AtMost(rounded_up(fractions[-1] / fractions[0], 0.05), 1),
             **found.parts,
         }
     )
