@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice, product
 
 from theorylab.exact import InequalitySystem, Infeasible, ReLUNet, Vector, clear_denominators
 
@@ -20,11 +22,13 @@ from .polytopes import (
     hull_union,
     minkowski,
     normalized_volume,
+    support,
     unit_simplex,
 )
 from .theory import is_prime, prime_power
 
 Pair = tuple[LatticePolytope, LatticePolytope]
+_NEAR_POINTS = 3**6
 Join = Callable[[LatticePolytope, LatticePolytope], LatticePolytope]
 
 
@@ -219,11 +223,28 @@ def refute(network: ReLUNet, target: ReLUNet | LatticePolytope | int) -> Point |
     ValueError
         If the network has biases or the dimensions differ.
     """
-    found, scale = _cleared(network)
+    if network.has_biases:
+        raise ValueError("the network has biases; take its homogeneous_part() first")
     goal, goal_scale = _target(target, network.n)
+    near = _near_witness(network, target)
+    if near is not None:
+        return near
+    found, scale = _cleared(network)
     nothing = SupportSum({}, (0,) * network.n)
     left, right = nothing.plus(found, goal_scale).plus(goal, -scale).pair()
     return difference_witness(left, right)
+
+
+def _near_witness(network: ReLUNet, target: ReLUNet | LatticePolytope | int) -> Point | None:
+    """A point with coordinates -1, 0, 1 where both differ: most wrong networks have one."""
+    points = islice(product((0, 1, -1), repeat=network.n), _NEAR_POINTS)
+    return next((x for x in points if network(x) != _value(target, x)), None)
+
+
+def _value(target: ReLUNet | LatticePolytope | int, x: Point) -> int | Fraction:
+    if isinstance(target, ReLUNet):
+        return target(x)
+    return support(target, x) if isinstance(target, LatticePolytope) else max(0, *x)
 
 
 def _cleared(network: ReLUNet) -> tuple[SupportSum, int]:

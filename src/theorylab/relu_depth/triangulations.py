@@ -12,6 +12,7 @@ five linear functions, which two hidden layers compute.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -26,6 +27,7 @@ from .polytopes import LatticePolytope, Point, dilate, minkowski
 
 Simplex = frozenset[Point]
 SignedSimplices = dict[Simplex, int]
+Decompose = Callable[[LatticePolytope, np.random.Generator], SignedSimplices]
 
 
 def triangulate(polytope: LatticePolytope, rng: np.random.Generator) -> list[Simplex]:
@@ -134,7 +136,9 @@ class Flattened:
         return max((len(simplex) for simplex in self.simplices), default=0)
 
 
-def flatten4(network: ReLUNet, rng: np.random.Generator) -> Flattened:
+def flatten4(
+    network: ReLUNet, rng: np.random.Generator, parts: Decompose = signed_simplices
+) -> Flattened:
     r"""Any homogeneous integer network on at most four inputs with two hidden layers.
 
     :math:`f=h_A-h_B`; both polytopes are triangulated, and each simplex is a maximum of at most
@@ -146,6 +150,8 @@ def flatten4(network: ReLUNet, rng: np.random.Generator) -> Flattened:
         Integer weights, no biases, at most four inputs; any depth.
     rng : Generator
         For the triangulations.
+    parts : function
+        Writes a polytope as signed simplices; another one than the default need not be additive.
 
     Raises
     ------
@@ -156,6 +162,6 @@ def flatten4(network: ReLUNet, rng: np.random.Generator) -> Flattened:
         raise ValueError(f"a simplex must have at most 5 vertices; {network.n} inputs are over 4")
     A, B = newton_pair(network)
     total: Counter[Simplex] = Counter()
-    total.update(signed_simplices(A, rng))
-    total.subtract(signed_simplices(B, rng))
+    total.update(parts(A, rng))
+    total.subtract(parts(B, rng))
     return Flattened(A, B, {simplex: c for simplex, c in total.items() if c})

@@ -172,9 +172,7 @@ def _(run: Run) -> Finding:
 SKEW = ((0, 2), (1, 1), (1, 2), (2, 2), (2, 3))
 
 
-def _skew_pair(
-    rng: np.random.Generator, i: int, j: int
-) -> tuple[LatticePolytope, LatticePolytope]:
+def _skew_pair(rng: np.random.Generator, i: int, j: int) -> tuple[LatticePolytope, LatticePolytope]:
     """Polytopes of dimensions i and j whose hull has dimension i + j + 1."""
     while True:
         A = LatticePolytope(random_points(rng, i + 1, i + j + 1, 2))
