@@ -5,6 +5,7 @@ Memory is that of the class means and one block of rows; no covariance matrix is
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -13,8 +14,8 @@ import numpy as np
 import torch
 
 Weighting = Literal["class", "sample"]
-BLOCK = 4096
-"""Rows that are converted to double precision at a time."""
+BLOCK = 2**17
+"""Entries that are converted to double precision at a time: they fit into a processor's cache."""
 
 _ROUNDING = 8 * float(np.finfo(float).eps)
 
@@ -30,14 +31,15 @@ class ClassStats:
     means : tensor, shape (K, d)
         Class means.
     offsets : tensor, shape (K, d)
-        Class means minus the first sample, divided by ``scale``: their differences keep digits
-        that those of ``means`` lose when all features share a large offset.
+        Class means minus that of the first class, divided by ``scale``: these keep digits that
+        differences of ``means`` lose when all features share a large offset.
     within : tensor, shape (K,)
         Sums of squared distances to the class mean, divided by ``scale`` squared.
     whitened : mapping of str to float
         :math:`\mathrm{tr}(\Sigma_W \Sigma_B^+)` for both weightings.
     scale : float
-        Largest absolute difference from the first sample; 1 if there is none.
+        Largest absolute difference of a feature from the first one of its class, or of these from
+        each other; 1 if there is none.
     """
 
     counts: torch.Tensor
@@ -74,22 +76,24 @@ class ClassStats:
         for features, labels in _blocks(batches, num_classes):
             first.add(features, labels)
         counts, anchors, shifts, scale = first.finish()
+        means = anchors + shifts
         offsets = (anchors - anchors[0]) / scale + (shifts - shifts[0]) / scale
         maps = {w: _whitening(offsets, counts, w) for w in ("class", "sample")}
         if bool((counts == counts[0]).all()):
             maps["sample"] = maps["class"]
         within, square = torch.zeros_like(shifts[:, 0]), dict.fromkeys(maps, 0.0)
         for features, labels in _blocks(batches, num_classes):
-            rest = ((features - anchors[labels]) - shifts[labels]) / scale
-            within.index_add_(0, labels, rest.square().sum(dim=1))
+            # A rounding error of the mean enters a sum of squares with its own square only.
+            rest = (features - means[labels]).div_(scale)
+            within.index_add_(0, labels, torch.linalg.vector_norm(rest, dim=1).square_())
             for name, whiten in maps.items():
                 if name == "class" or whiten is not maps["class"]:
-                    square[name] += float((rest @ whiten).square().sum())
+                    square[name] += float((rest @ whiten).square_().sum())
         if maps["sample"] is maps["class"]:
             square["sample"] = square["class"]
         total = int(counts.sum())
         whitened = {name: value / total for name, value in square.items()}
-        return cls(counts, anchors + shifts, offsets, within, whitened, scale)
+        return cls(counts, means, offsets, within, whitened, scale)
 
     @property
     def num_classes(self) -> int:
@@ -128,8 +132,7 @@ class _FirstPass:
     def __init__(self, num_classes: int) -> None:
         self.classes = num_classes
         self.anchors: torch.Tensor | None = None
-        self.nonzero = False
-        self.scale = 0.0
+        self.spread = 0.0
 
     def add(self, features: torch.Tensor, labels: torch.Tensor) -> None:
         anchors = self.anchors
@@ -138,14 +141,16 @@ class _FirstPass:
             self.anchors = anchors = features.new_zeros(shape)
             self.sums = features.new_zeros(shape)
             self.counts = torch.zeros(self.classes, dtype=torch.int64, device=features.device)
-            self.origin = features[0].clone()
-        fresh = [c for c in torch.unique(labels).tolist() if not self.counts[c]]
-        for c in fresh:
+        counts = torch.bincount(labels, minlength=self.classes)
+        for c in ((self.counts == 0) & (counts > 0)).nonzero().flatten().tolist():
             anchors[c] = features[(labels == c).nonzero()[0, 0]]
-        self.nonzero = self.nonzero or bool(features.any())
-        self.scale = max(self.scale, float((features - self.origin).abs().max()))
-        self.counts += torch.bincount(labels, minlength=self.classes)
-        self.sums.index_add_(0, labels, features - anchors[labels])
+        self.counts += counts
+        differences = features - anchors[labels]
+        low, high = (float(end) for end in torch.aminmax(differences))
+        if not (math.isfinite(low) and math.isfinite(high)):
+            raise ValueError("features contain NaN or infinite values")
+        self.spread = max(self.spread, -low, high)
+        self.sums.index_add_(0, labels, differences)
 
     def finish(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, float]:
         if self.anchors is None:
@@ -156,10 +161,11 @@ class _FirstPass:
                 f"class {empty[0]} has no samples; relabel the classes 0..K-1 without gaps or "
                 "give the right num_classes"
             )
-        if not self.nonzero:
+        if self.spread == 0 and not bool(self.anchors.any()):
             raise ValueError("all features are zero: no metric of their geometry is defined")
-        shifts = self.sums / self.counts[:, None]
-        return self.counts, self.anchors, shifts, self.scale or 1.0
+        apart = float((self.anchors - self.anchors[0]).abs().max())
+        scale = max(self.spread, apart)
+        return self.counts, self.anchors, self.sums / self.counts[:, None], scale or 1.0
 
 
 def _blocks(
@@ -172,11 +178,9 @@ def _blocks(
         if len(H) != len(y):
             raise ValueError(f"{len(H)} rows of features but {len(y)} labels")
         y = y.to(H.device)
-        for start in range(0, len(H), BLOCK):
-            block = H[start : start + BLOCK].to(torch.float64)
-            if not bool(block.isfinite().all()):
-                raise ValueError("features contain NaN or infinite values")
-            yield block, y[start : start + BLOCK]
+        rows = max(BLOCK // max(H.shape[1], 1), 1)
+        for start in range(0, len(H), rows):
+            yield H[start : start + rows].to(torch.float64), y[start : start + rows]
 
 
 def checked_labels(labels: Any, num_classes: int) -> torch.Tensor:

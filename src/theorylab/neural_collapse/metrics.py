@@ -13,7 +13,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from theorylab.neural_collapse.class_statistics import BLOCK, ClassStats, checked_labels
+from theorylab.neural_collapse.class_statistics import ClassStats, checked_labels
+
+ROWS = 4096
+"""Rows that are converted to double precision at a time."""
 
 _EPS = float(np.finfo(float).eps)
 
@@ -248,12 +251,12 @@ def _mean_cosine(features: Any, labels: torch.Tensor, weights: torch.Tensor) -> 
     if not bool(norms.all()):
         raise ValueError("a row of W is zero: its cosines are undefined")
     total, labels = 0.0, labels.to(H.device)
-    for start in range(0, len(H), BLOCK):
-        block = H[start : start + BLOCK].to(torch.float64)
+    for start in range(0, len(H), ROWS):
+        block = H[start : start + ROWS].to(torch.float64)
         largest = block.abs().amax(dim=1, keepdim=True)
         if not bool(largest.all()):
             raise ValueError("a feature is zero: its cosine is undefined")
-        block, y = block / largest, labels[start : start + BLOCK]
+        block, y = block / largest, labels[start : start + ROWS]
         total += float(((block * rows[y]).sum(dim=1) / block.norm(dim=1) / norms[y]).sum())
     return total / len(H)
 
@@ -292,8 +295,8 @@ def decisions(
     if shift.shape != weights[:, 0].shape:
         raise ValueError(f"bias must have shape ({len(weights)},), got {tuple(shift.shape)}")
     H, different, ties = torch.as_tensor(features), 0, 0
-    for start in range(0, len(H), BLOCK):
-        block = H[start : start + BLOCK].to(torch.float64)
+    for start in range(0, len(H), ROWS):
+        block = H[start : start + ROWS].to(torch.float64)
         scores = block @ weights.T + shift
         distances = torch.cdist(block, stats.means, compute_mode="donot_use_mm_for_euclid_dist")
         different += int((_first_largest(scores) != _first_largest(-distances)).sum())

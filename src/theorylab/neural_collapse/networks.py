@@ -38,7 +38,7 @@ class Activation:
 
 def relu() -> Activation:
     r""":math:`\max(x, 0)`, with derivative 0 at 0."""
-    return Activation("relu", lambda x: x * (x > 0), lambda x: (x > 0) * 1, 2.0)
+    return Activation("relu", lambda x: x * (x > 0), lambda x: x > 0, 2.0)
 
 
 def smooth_leaky(gamma: float) -> Activation:
