@@ -213,11 +213,11 @@ def _power_of_r(power: int) -> Finding:
     "neural_collapse.nc1-bound",
     statement=r"""Let the last two layers $W$, $V$ be linear, classes balanced, $\mathrm{rank}\,W
 = K$ and $\varepsilon_1 < \min(\sqrt{N/K}, \sqrt{(K-1)N/K})$. With $P = W^+W$ and the trace $t_D$
-and top eigenvalue $e_D$ of $-(I-P)D_{L-1}(I-P)$,
-$$\mathrm{NC1} \le \frac{s_1^2\big[(\|RQ_\perp\|_F/s_K)^2 + \min(t_D\|AQ_\perp\|^2,
-e_D\|AQ_\perp\|_F^2)\big]}{(\sqrt{N(K-1)/K} - \|RQ_B\|_F)^2} \le
-\frac{r^4}{N}\cdot\frac{(\varepsilon_1/(\sqrt{N/K}-\varepsilon_1))^2 + n\,\varepsilon_2}
-{(\sqrt{(K-1)/K}-\varepsilon_1/\sqrt N)^2},$$
+and top eigenvalue $e_D$ of $-(I-P)D_{L-1}(I-P)$, NC1 is at most
+$\frac{s_1^2[(\|RQ_\perp\|_F/s_K)^2 + \min(t_D\|AQ_\perp\|^2, e_D\|AQ_\perp\|_F^2)]}
+{(\sqrt{N(K-1)/K} - \|RQ_B\|_F)^2}$, which is at most
+$\frac{r^4}{N}\cdot\frac{(\varepsilon_1/(\sqrt{N/K}-\varepsilon_1))^2 + n\,\varepsilon_2}
+{(\sqrt{(K-1)/K}-\varepsilon_1/\sqrt N)^2}$,
 the last in the shape of the paper's theorem. The fourth power of $r$ cannot be lowered.""",
     source=Source(PAPER, "Theorem 3.1; constants derived in the chapter"),
     evidence="certified",
