@@ -112,9 +112,7 @@ def reduced(term: Maximum) -> list[tuple[int, Maximum]]:
             group = ((x[i], x[c]), (x[i], x[d]))
             found.append((1, _with(rest, [_plus(x[a], x[b])], [group])))
     found.append((1, _with(rest, [], [between])))
-    for a in (0, 1):
-        for b in (2, 3):
-            found.append((-1, _with(rest, [_plus(x[a], x[b])], [between])))
+    found += [(-1, _with(rest, [_plus(x[a], x[b])], [between])) for a in (0, 1) for b in (2, 3)]
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ def _mlp(widths: Sequence[int], generator: torch.Generator) -> torch.nn.Sequenti
     import torch
 
     layers: list[torch.nn.Module] = []
-    for before, after in zip(widths, widths[1:], strict=False):
+    for before, after in pairwise(widths):
         linear = torch.nn.Linear(before, after)
         with torch.no_grad():
             weights = torch.randn(after, before, generator=generator) * (2 / before) ** 0.5
@@ -46,9 +47,9 @@ def digits_classifier(
     import torch
     from sklearn.datasets import load_digits
 
-    digits = load_digits()
-    images = torch.tensor(digits.data / 16, dtype=torch.float32)
-    labels = torch.tensor(digits.target)
+    pixels, targets = load_digits(return_X_y=True)
+    images = torch.tensor(pixels / 16, dtype=torch.float32)
+    labels = torch.tensor(targets)
     model = _mlp(WIDTHS, generator)
     _train(model, lambda net: torch.nn.functional.cross_entropy(net(images), labels), steps)
     accuracy = (model(images).argmax(dim=1) == labels).double().mean()

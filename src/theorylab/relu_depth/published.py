@@ -49,5 +49,9 @@ def published_certificate(n: int) -> dict[str, Any]:
     """
     if n not in SIZES:
         raise ValueError(f"certificates are published for n in {SIZES}, got {n}; use solve_max")
-    text = files(__package__).joinpath("certificates", f"max{n}.json").read_text(encoding="utf8")
+    text = (
+        files("theorylab.relu_depth")
+        .joinpath("certificates", f"max{n}.json")
+        .read_text(encoding="utf8")
+    )
     return json.loads(text)

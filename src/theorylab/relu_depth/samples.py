@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from .polytopes import LatticePolytope, hull_union, minkowski
 
 def random_network(rng: np.random.Generator, widths: Sequence[int], size: int = 2) -> ReLUNet:
     """Integer weights in -size..size, no biases; widths from the inputs to the one output."""
-    layers = [
+    layers: list[Any] = [
         (rng.integers(-size, size + 1, (after, before)).tolist(), [0] * after)
         for before, after in pairwise(widths)
     ]

@@ -2,8 +2,8 @@ r"""Checks a certificate of :math:`\max_n`; shares nothing with the solver that 
 
 A certificate says :math:`\sum_T c_T \sum_{\sigma\in S_n} \Phi_T\circ\sigma = \max_n`, with blocks
 :math:`\Phi_T(x) = \max\bigl(\sum_{(i,j)\in L}\max(x_i,x_j), \sum_{(i,j)\in R}\max(x_i,x_j)\bigr)`.
-Both sides are invariant under permutations, so the chamber :math:`x_1\le\dots\le x_n` decides. There
-a block is linear plus a hinge; hinges with different kernels are independent modulo linear
+Both sides are invariant under permutations, so the chamber :math:`x_1\le\dots\le x_n` decides.
+There a block is linear plus a hinge; hinges with different kernels are independent modulo linear
 functions, so the identity holds if and only if every hinge cancels and the linear part is
 :math:`x_n`.
 """
@@ -109,10 +109,12 @@ def _on_the_chamber(
     sides: list[NDArray[np.int64]], n: int
 ) -> tuple[dict[tuple[int, ...], int], list[int]]:
     """Hinges and linear part of a block summed over all relabellings."""
-    labels, relabelled = np.unique(np.concatenate(sides), return_inverse=True)
+    both = np.concatenate(sides)
+    labels = np.unique(both)
+    relabelled = np.searchsorted(labels, both)
     places = np.array(list(permutations(range(n), len(labels))), dtype=np.int64)
     weight = factorial(n - len(labels))
-    winners = places[:, relabelled.reshape(-1, 2)].max(axis=2)
+    winners = places[:, relabelled].max(axis=2)
     half = len(sides[0])
     low, high = (_counts(part, n) for part in (winners[:, :half], winners[:, half:]))
     suffixes = np.cumsum((low - high)[:, :0:-1], axis=1)[:, ::-1]

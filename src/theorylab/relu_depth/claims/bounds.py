@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import ceil, log, prod
+from typing import Any
 
 import numpy as np
 from flint import arb
@@ -79,7 +80,7 @@ def _is_power_of_two(value: int) -> bool:
 
 def _one_output(layers: Sequence[tuple[list, list]]) -> ReLUNet:
     """The first output of a stored network, weights as the fractions they are."""
-    exact = [
+    exact: list[Any] = [
         (
             [[Fraction(w) for w in row] for row in matrix],
             [Fraction(b) for b in bias],
@@ -121,7 +122,7 @@ def _taught(run: Run) -> Finding:
     networks = []
     for number in range(run.pick(ci=3, paper=10)):
         model = maximum_learner(run.torch_rng(f"learner {number}"))
-        rounded = [
+        rounded: list[Any] = [
             ([[Fraction(round(27 * w), 27) for w in row] for row in matrix], [0] * len(bias))
             for matrix, bias in stored_network(model)
         ]
@@ -242,10 +243,10 @@ def _constant_holds(limit: int, constant: Fraction | None) -> AtLeast:
 
 @claim(
     "relu_depth.lnln-constant",
-    statement=r"""For all $n, N \ge 3$ a network for $F_n$ with $N$-ary weights has at least
-$C\ln n/\ln\ln N$ hidden layers. The best constant is $C = \ln\ln 3/\ln 2 = 0.1356\ldots$,
-attained at $N = 3$; the check compares $\ln\ln N/\ln p(N)$ for all $N$ up to a limit. The mean of
-$p(N)$ is $\sum_i (p_i-1)/(p_1\cdots p_{i-1}) = 2.92005\ldots$""",
+    statement=r"""For all $n, N \ge 3$ a network for $F_n$ with $N$-ary weights has at least $C\ln
+n/\ln\ln N$ hidden layers. The best constant is $C = \ln\ln 3/\ln 2 = 0.1356\ldots$, attained at
+$N = 3$; the check compares $\ln\ln N/\ln p(N)$ for all $N$ up to a limit. The mean of $p(N)$ is
+$\sum_i (p_i-1)/(p_1\cdots p_{i-1}) = 2.92005\ldots$""",
     source=Source(PAPER, "Theorem 4; the constant and the mean are derived in the chapter"),
     evidence="exact",
     uses=["relu_depth.lower-bound"],
@@ -315,9 +316,10 @@ def _proved_sums(run: Run, simplices: Callable[..., SignedSimplices]) -> Equal:
 @claim(
     "relu_depth.hierarchy-2k",
     statement=r"""For $1 \le k \le \lfloor\log_3 n\rfloor$ some function of $n$ variables has a
-network with decimal weights and $2k$ hidden layers but none with $k$: $F_{3^k}$.
-With the ceiling in place of the floor this fails at $n = 4$, $k = 2$: every homogeneous decimal
-network on four inputs, of any depth, is a signed sum of maxima of at most five linear functions, hence has two hidden layers.""",
+network with decimal weights and $2k$ hidden layers but none with $k$: $F_{3^k}$. With the ceiling
+in place of the floor this fails at $n = 4$, $k = 2$: every homogeneous decimal network on four
+inputs, of any depth, is a signed sum of maxima of at most five linear functions, hence has two
+hidden layers.""",
     source=Source(PAPER, "Corollary 17, its range corrected"),
     evidence="exact",
     uses=["relu_depth.lower-bound", "relu_depth.max5-two-layers"],
@@ -363,8 +365,8 @@ def _identity(terms: Sequence[tuple[int, Maximum]]) -> Finding:
 @claim(
     "relu_depth.max5-two-layers",
     statement=r"""Two hidden layers compute the maximum of five numbers, with weights in
-$\frac12\mathbb Z$: $2\max_5 = P_1+P_2+P_3+P_4+Q-R_{13}-R_{14}-R_{23}-R_{24}$, where each term is a
-maximum of at most three sums that one hidden layer knows.""",
+$\frac12\mathbb Z$: $2\max_5 = P_1+P_2+P_3+P_4+Q-R_{13}-R_{14}-R_{23}-R_{24}$, where each term is
+a maximum of at most three sums that one hidden layer knows.""",
     source=Source(SUBDIVIDED, "equation (2), Proposition 3"),
     evidence="exact",
     uses=["relu_depth.dictionary"],
@@ -417,9 +419,9 @@ def _maxima(run: Run, sizes: Sequence[int], drop: int = 0) -> Equal:
 @claim(
     "relu_depth.upper-bounds",
     statement=r"""Trees compute $F_n$ with integer weights and $\lceil\log_2(n+1)\rceil$ hidden
-layers, which is best possible for every odd $N$. With binary fractions the maximum of $3^j+2$ numbers has
-$j+1$ hidden layers, so that the maximum of ten or eleven numbers has exactly three, and of five
-exactly two.""",
+layers, which is best possible for every odd $N$. With binary fractions the maximum of $3^j+2$
+numbers has $j+1$ hidden layers, so that the maximum of ten or eleven numbers has exactly three,
+and of five exactly two.""",
     source=Source(SUBDIVIDED, "Claims 5 to 7, Theorem 1"),
     evidence="exact",
     uses=["relu_depth.max5-two-layers", "relu_depth.lower-bound"],

@@ -50,10 +50,10 @@ def with_changed_weight(net: ReLUNet) -> ReLUNet:
 
 @claim(
     "relu_depth.dictionary",
-    statement=r"""A homogeneous network with $k$ hidden layers and integer weights is
-$f = h_A - h_B$ with $A, B \in \mathrm{SU}^k$, found neuron by neuron; so it computes
-$F_n = \max(0, x_1, \dots, x_n)$ if and only if $\Delta_n + B = A$. Networks are told from $F_n$ by an
-integer point, or proved equal by comparing vertices.""",
+    statement=r"""A homogeneous network with $k$ hidden layers and integer weights is $f = h_A -
+h_B$ with $A, B \in \mathrm{SU}^k$, found neuron by neuron; so it computes $F_n = \max(0, x_1,
+\dots, x_n)$ if and only if $\Delta_n + B = A$. Networks are told from $F_n$ by an integer point,
+or proved equal by comparing vertices.""",
     source=Source(PAPER, "Theorem 8, Corollary 9"),
     evidence="exact",
 )
@@ -125,8 +125,8 @@ def _trees_of_linear_maps(run: Run, count: int) -> list[ReLUNet]:
 
 @claim(
     "relu_depth.phi-invariant",
-    statement=r"""For $d = p^t$ and homogeneous integer networks on $\mathbb R^d$,
-$\varphi_p(h_A - h_B) = \mathrm{Vol}_d(A) - \mathrm{Vol}_d(B) \bmod p$ depends on the function alone, is
+    statement=r"""For $d = p^t$ and homogeneous integer networks on $\mathbb R^d$, $\varphi_p(h_A
+- h_B) = \mathrm{Vol}_d(A) - \mathrm{Vol}_d(B) \bmod p$ depends on the function alone, is
 additive, vanishes for at most $t$ hidden layers, and is 1 on $F_d$.""",
     source=Source(PAPER, "Theorem 15 and the conclusion"),
     evidence="exact",
@@ -191,8 +191,9 @@ def _defects_of_maxima(sizes: Sequence[int]) -> AtLeast:
 
 @claim(
     "relu_depth.two-layers-needed",
-    statement=r"""One hidden layer does not compute $F_n$ for $n \ge 2$, whatever its real weights: for a
-homogeneous network with one hidden layer $f(x) - f(-x)$ is linear, and for $F_n$ it is not.""",
+    statement=r"""One hidden layer does not compute $F_n$ for $n \ge 2$, whatever its real
+weights: for a homogeneous network with one hidden layer $f(x) - f(-x)$ is linear, and for $F_n$
+it is not.""",
     source=Source("mukherjee2017lower", "Proposition 2.2, as cited in the follow-up literature"),
     evidence="exact",
 )

@@ -85,9 +85,9 @@ def _example(volume: Volume) -> tuple[Fraction, ...]:
 
 @claim(
     "relu_depth.mixed-binomial",
-    statement=r"""For lattice polytopes $A, B \subset \mathbb R^n$,
-$\mathrm{Vol}_n(A+B) = \sum_i \binom ni \mathsf V(A[i], B[n-i])$, and every mixed volume is a
-non-negative integer when volumes are normalised so that the unit simplex has volume 1.""",
+    statement=r"""For lattice polytopes $A, B \subset \mathbb R^n$, $\mathrm{Vol}_n(A+B) = \sum_i
+\binom ni \mathsf V(A[i], B[n-i])$, and every mixed volume is a non-negative integer when volumes
+are normalised so that the unit simplex has volume 1.""",
     source=Source(PAPER, "Theorem 5, equation (1), Example 12"),
     evidence="exact",
 )
@@ -131,8 +131,8 @@ def _additive(run: Run, cases: Iterable[tuple[int, int, int]]) -> Finding:
 @claim(
     "relu_depth.additive-mod-p",
     statement=r"""In dimension $d = p^t$, $p$ prime, the normalised volume of lattice polytopes is
-Minkowski-additive modulo $p$; for no other pair of dimension and modulus is it, since simplices in
-complementary coordinates have volume 0 and their sum has volume $\binom di$, and
+Minkowski-additive modulo $p$; for no other pair of dimension and modulus is it, since simplices
+in complementary coordinates have volume 0 and their sum has volume $\binom di$, and
 $\gcd_{0<i<d}\binom di$ is $p$ if $d$ is a power of $p$ and 1 otherwise.""",
     source=Source(PAPER, "Proposition 11"),
     evidence="exact",
@@ -193,10 +193,9 @@ def _skew_pairs(run: Run) -> Pairs:
 
 @claim(
     "relu_depth.join-divides",
-    statement=r"""If lattice polytopes $A$, $B$ of dimensions $i$, $j$ are skew, that is, if
-$P = \mathrm{conv}(A\cup B)$ has dimension $i+j+1$, then
-$\mathrm{Vol}_i(A)\,\mathrm{Vol}_j(B)$ divides $\mathrm{Vol}_{i+j+1}(P)$, each volume in the lattice of
-its own affine hull.""",
+    statement=r"""If lattice polytopes $A$, $B$ of dimensions $i$, $j$ are skew, that is, if $P =
+\mathrm{conv}(A\cup B)$ has dimension $i+j+1$, then $\mathrm{Vol}_i(A)\,\mathrm{Vol}_j(B)$ divides
+$\mathrm{Vol}_{i+j+1}(P)$, each volume in the lattice of its own affine hull.""",
     source=Source(PAPER, "Proposition 7; indices of the conclusion corrected"),
     evidence="exact",
 )
@@ -246,10 +245,10 @@ def _face_divisors(run: Run) -> Finding:
 
 @claim(
     "relu_depth.union-mod-p",
-    statement=r"""Let $d = p^t$ and let every $p^{t-1}$-face of the lattice polytopes $A$ and $B$ have a
-volume divisible by $p$. Then $p$ divides $\mathrm{Vol}_d(\mathrm{conv}(A\cup B))$. For lattice
-zonotopes more is true in every dimension: the volume is divisible by
-$\gcd_{i+j=d-1} i!\,j! = d!/\mathrm{lcm}(1,\dots,d)$.""",
+    statement=r"""Let $d = p^t$ and let every $p^{t-1}$-face of the lattice polytopes $A$ and $B$
+have a volume divisible by $p$. Then $p$ divides $\mathrm{Vol}_d(\mathrm{conv}(A\cup B))$. For
+lattice zonotopes more is true in every dimension: the volume is divisible by $\gcd_{i+j=d-1}
+i!\,j! = d!/\mathrm{lcm}(1,\dots,d)$.""",
     source=Source(PAPER, "Propositions 13, 19, 20; the divisor is derived in the chapter"),
     evidence="exact",
     uses=["relu_depth.join-divides"],
@@ -303,9 +302,9 @@ def _all_blocks(n: int, k: int = 2) -> list[LatticePolytope]:
 
 @claim(
     "relu_depth.su-k-divisible",
-    statement=r"""Let $P \subset \mathbb R^n$ be a polytope that $k$ hidden layers with integer weights
-make ($P \in \mathrm{SU}^k$), $p$ a prime and $p^k \le n$. Then $p$ divides the normalised volume of
-every $p^k$-dimensional face of $P$.""",
+    statement=r"""Let $P \subset \mathbb R^n$ be a polytope that $k$ hidden layers with integer
+weights make ($P \in \mathrm{SU}^k$), $p$ a prime and $p^k \le n$. Then $p$ divides the normalised
+volume of every $p^k$-dimensional face of $P$.""",
     source=Source(PAPER, "Lemma 10, Theorem 14"),
     evidence="exact",
     uses=["relu_depth.additive-mod-p", "relu_depth.union-mod-p"],
