@@ -57,7 +57,7 @@ def _fixed_gatings(run: Run) -> str:
     """The prediction for the ReLN against the gates of one random start, kept for good."""
     width, std, steps = run.pick(ci=100, paper=500), 1e-5, 3000
     seeds = seeds_of(run, "fixed", 1)
-    task = named_task(3)
+    task = named_task(3).in_own_outputs()
     start = relu_runs(3, "1", width, std, EVERY, seeds, run.device).start
     frozen = train(
         ReLUNet((width,), std),
@@ -71,7 +71,7 @@ def _fixed_gatings(run: Run) -> str:
         device=run.device,
     )
     A0 = effective_start(width, std)
-    curves = {RELN: reduced_descent(task, 2, A0, A0, RATE, steps, EVERY), "start": frozen.losses[0]}
+    curves = {RELN: reduced_descent(named_task(3), 2, A0, A0, RATE, steps, EVERY), "start": frozen.losses[0]}
     times = {name: _to_a_fifth(curve) for name, curve in curves.items()}
     return fastest(times, among="all fixed gatings of the units")
 
