@@ -247,3 +247,13 @@ def test_curves():
 def test_errors_name_the_value(call, message):
     with pytest.raises((ValueError, ArithmeticError), match=message):
         call()
+
+
+def test_fewer_outputs_say_the_same():
+    task = main_task()
+    small = task.in_own_outputs()
+    assert small.Y.shape == (24, 24)
+    assert np.allclose(small.Y.T @ small.Y, task.Y.T @ task.Y)
+    pathways = family(task, 2, 1e-8)
+    full = general_reduction(task, pathways).descent(1e-3, 1000, 100)
+    assert np.allclose(general_reduction(small, pathways).descent(1e-3, 1000, 100), full, rtol=1e-9)

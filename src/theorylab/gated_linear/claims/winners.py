@@ -71,7 +71,10 @@ def _fixed_gatings(run: Run) -> str:
         device=run.device,
     )
     A0 = effective_start(width, std)
-    curves = {RELN: reduced_descent(named_task(3), 2, A0, A0, RATE, steps, EVERY), "start": frozen.losses[0]}
+    curves = {
+        RELN: reduced_descent(named_task(3), 2, A0, A0, RATE, steps, EVERY),
+        "start": frozen.losses[0],
+    }
     times = {name: _to_a_fifth(curve) for name, curve in curves.items()}
     return fastest(times, among="all fixed gatings of the units")
 
