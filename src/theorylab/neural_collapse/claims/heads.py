@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
 from theorylab.claims import Source, claim
-from theorylab.findings import AllHold, AtLeast, AtMost, Close, Equal, Finding
+from theorylab.findings import AllHold, AtMost, Close, Equal, Finding
 from theorylab.neural_collapse.certificates import (
     Bound,
     HeadCertificates,
@@ -68,7 +69,7 @@ def _setting(run: Run) -> _Setting:
     """Digits at ``ci`` scale; MNIST images with more layers and samples above."""
     return run.pick(
         ci=lambda: _Setting(
-            digits(5), MLP((65, 24, 24, 24, 10), 1, relu()), 0.03, Schedule(0.02, 13_333)
+            digits(5), MLP((65, 24, 24, 24, 10), 1, relu()), 0.03, Schedule(0.02, 10_000)
         ),
         paper=lambda: _Setting(
             mnist(20), MLP((200, 48, 48, 48, 48, 10), 2, relu()), 0.05, Schedule(0.01, 16_000)
@@ -132,14 +133,16 @@ Part = Callable[[HeadCertificates], Bound]
 
 
 def _bounded(found: Iterable[HeadCertificates], part: Part) -> Finding:
-    """All bounds of one kind that say something, against what they bound."""
+    """Values over bounds (bounds over values, from below), for all that say something."""
     bounds = [part(certificate) for certificate in found]
     telling = [bound for bound in bounds if not bound.vacuous]
-    values, limits = [bound.value for bound in telling], [bound.bound for bound in telling]
     sizes = {"bounds": len(telling), "vacuous": len(bounds) - len(telling)}
-    if telling[0].upper:
-        return AtMost(values, [limit * (1 + 1e-8) for limit in limits], sizes=sizes)
-    return AtLeast(values, limits, tolerance=1e-8, sizes=sizes)
+    return AtMost([_share(bound) for bound in telling], 1.0, tolerance=1e-8, sizes=sizes)
+
+
+def _share(bound: Bound) -> float:
+    small, large = (bound.value, bound.bound) if bound.upper else (bound.bound, bound.value)
+    return 0.0 if small == 0 else small / max(large, 1e-300)
 
 
 def _vacuous(found: Iterable[HeadCertificates], part: Part) -> int:
@@ -159,14 +162,12 @@ def _on_heads_and_nets(run: Run, part: Part) -> dict[str, Finding]:
 
 
 def _tiers(found: Iterable[HeadCertificates]) -> Finding:
-    rows = [
-        (c.nc1.bound, c.nc1_posterior.bound, c.nc1_prior.bound)
-        for c in found
-        if not (c.nc1.vacuous or c.nc1_posterior.vacuous or c.nc1_prior.vacuous)
-    ]
-    lower = [tier for row in rows for tier in row[:2]]
-    upper = [tier * (1 + 1e-8) for row in rows for tier in row[1:]]
-    return AtMost(lower, upper)
+    """Each tier over the next one."""
+    shares = []
+    for c in found:
+        tiers = (c.nc1.bound, c.nc1_posterior.bound, c.nc1_prior.bound)
+        shares += [_share(Bound(a, b)) for a, b in pairwise(tiers) if np.isfinite(b)]
+    return AtMost(shares, 1.0, tolerance=1e-8)
 
 
 def _informative(found: Iterable[HeadCertificates]) -> Finding:
@@ -244,7 +245,7 @@ def _(run: Run) -> Finding:
     head = leaking_head(run.rng("leak"))
     zero = [np.zeros((len(W), len(W))) for W in head.layers[:-1]]
     found = head_certificates(head.Z_in, head.layers, head.labels, imbalance=zero)
-    return _bounded([found], lambda c: c.nc1)
+    return AtMost(found.nc1.value, found.nc1.bound)
 
 
 @nc1_bound.control("second power of r instead of the fourth")

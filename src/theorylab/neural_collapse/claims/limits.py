@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from theorylab.claims import Source, claim
 from theorylab.findings import AllHold, AtLeast, AtMost, Close, Equal, Finding
-from theorylab.neural_collapse.claims.sources import DERIVED
+from theorylab.neural_collapse.claims.sources import DERIVED, no_finer
 from theorylab.neural_collapse.descent import descended
 from theorylab.neural_collapse.metrics import nc1, nc2, nc3
 from theorylab.neural_collapse.monotone import random_sides
@@ -116,7 +116,7 @@ def two_linear_layers(run: Run) -> Finding:
         {
             "at rest": _at_rest_without_collapse(),
             "starts nearby": Close(_descended_nc1(stack, 1), 2.0, atol=1e-6),
-            "one more linear layer": AtMost(_descended_nc1(deeper, 2), 1e-12),
+            "one more linear layer": AtMost(no_finer(_descended_nc1(deeper, 2), 1e-14), 1e-12),
             "its ReLU layer": AtLeast(_descended_nc1(deeper, 1), 0.5),
         },
         sizes={"starts": run.pick(ci=20, paper=1000)},
@@ -177,7 +177,7 @@ def _roots() -> Finding:
         {
             "above": AtLeast(values, lows, tolerance=1e-14),
             "below": AtMost(values, highs, tolerance=1e-14),
-            "width": AtMost([h - low for low, h in zip(lows, highs, strict=True)], 1e-12),
+            "width": AtMost(no_finer(np.subtract(highs, lows), 1e-13), 1e-12),
         }
     )
 
@@ -187,8 +187,8 @@ def _geometry(found: Factors, labels: NDArray[np.int64], frame: str) -> dict[str
     for F in found.matrices[-3::-1]:
         H = H @ F
     parts: dict[str, Finding] = {
-        "NC1": AtMost(nc1(H.T, labels), 1e-10),
-        f"NC2 {frame}": AtMost(nc2(H.T, labels, kind=frame), 1e-5),
+        "NC1": AtMost(no_finer(nc1(H.T, labels), 1e-11), 1e-10),
+        f"NC2 {frame}": AtMost(no_finer(nc2(H.T, labels, kind=frame), 1e-6), 1e-5),
     }
     return {**parts, "NC3": AtLeast(nc3(H.T, labels, W), 1 - 1e-6)}
 
@@ -317,13 +317,14 @@ def _(run: Run) -> Finding:
 
 
 def _monotone(run: Run, activation: Callable[[Array], Array]) -> Finding:
+    """Left sides over right sides; 1e-12 is added to the latter for rounding."""
     count = run.pick(ci=2000, paper=100_000)
     sides = random_sides(run.rng("instances"), count, activation)
-    rounding = 1e-9 * sides[:, :, 1] + 1e-12
+    shares = sides[:, :, 0] / (sides[:, :, 1] + 1e-12)
     return AllHold(
         {
-            "features": AtMost(sides[:, 0, 0], sides[:, 0, 1] + rounding[:, 0]),
-            "hidden part": AtMost(sides[:, 1, 0], sides[:, 1, 1] + rounding[:, 1]),
+            "features": AtMost(shares[:, 0], 1.0, tolerance=1e-9),
+            "hidden part": AtMost(shares[:, 1], 1.0, tolerance=1e-9),
         },
         sizes={"instances": count},
     )
