@@ -172,6 +172,7 @@ def fit(
     rate: float = 0.01,
     stream: str = "training",
     records: int = 2,
+    label: str = "training",
     checkpoint: Checkpoint | None = None,
 ) -> Result:
     """Train all seeds together on fresh sequences and measure them on others.
@@ -195,6 +196,8 @@ def fit(
         Prefix of the random streams: arms with one prefix see the same data.
     records : int
         Points of the curves, at least 2.
+    label : str
+        What progress is told under.
     checkpoint : Checkpoint, optional
 
     Returns
@@ -225,7 +228,7 @@ def fit(
             generator=run.torch_rng(f"{stream}.data"),
             measure=lambda parameters: {"mse": loss(parameters, held_out)},
             at={round(steps * i / (records - 1)) for i in range(records)},
-            progress=None if run.scale == "ci" else progress_lines(stream),
+            progress=None if run.scale == "ci" else progress_lines(label),
             checkpoint=checkpoint,
         )
     curves = found.measured["mse"].astype(float)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -25,7 +25,7 @@ from theorylab.claims import Source, claim
 from theorylab.findings import AllHold, AtLeast, Finding, Pending, Rejected
 from theorylab.run import Run
 from theorylab.stats import mean_at_least
-from theorylab.training import checkpoints
+from theorylab.training import Checkpoint, checkpoints
 
 ORDER_LEVEL = 1e-4
 SEEDS = 14
@@ -105,22 +105,25 @@ def _order_test(run: Run, worse: np.ndarray, better: np.ndarray, ratio: float) -
     )
 
 
+Places = Callable[[str], Checkpoint | None]
+
+
 def _arm(
-    run: Run, heads: int, qk: int, v: int, coordinates: int | None
+    run: Run, place: Places, heads: int, qk: int, v: int, coordinates: int | None
 ) -> tuple[np.ndarray, float]:
     """Errors of all seeds of one arm, and the mean angle of its score matrices to I."""
     d, N = run.pick(ci=8, paper=16, gpu=64), run.pick(ci=4, paper=8, gpu=16)
     encoder = BatchedEncoder(SEEDS, d, heads, qk, v, run.pick(ci=32, paper=64, gpu=2048))
-    name = f"arm {heads} {qk} {v} {coordinates}"
-    with checkpoints(run, name, every=500) as place:
-        found = fit(
-            encoder,
-            FarthestTask(d, N, coordinates),
-            run.pick(ci=1000, paper=1500, gpu=100_000),
-            run,
-            batch=run.pick(ci=48, paper=64, gpu=256),
-            checkpoint=place(name),
-        )
+    label = f"{heads} heads, query-key rank {qk}, value rank {v}"
+    found = fit(
+        encoder,
+        FarthestTask(d, N, coordinates),
+        run.pick(ci=1000, paper=1500, gpu=100_000),
+        run,
+        batch=run.pick(ci=48, paper=64, gpu=256),
+        label=label,
+        checkpoint=place(label),
+    )
     scores = score_matrices(found, encoder)
     angles = [angle_to_identity(m) for m in scores.mean(axis=1)]
     return found.mse, float(np.mean(angles))
@@ -130,8 +133,9 @@ def _by_heads(run: Run, coordinates: int | None, heads: Sequence[int]) -> Findin
     """Arms of equal budget H r = d, each against the next."""
     d = run.pick(ci=8, paper=16, gpu=64)
     arms, angles = {}, {}
-    for H in heads:
-        arms[H], angles[H] = _arm(run, H, d // H, d // H, coordinates)
+    with checkpoints(run, f"order {coordinates}", every=500) as place:
+        for H in heads:
+            arms[H], angles[H] = _arm(run, place, H, d // H, d // H, coordinates)
     parts: dict[str, Finding] = {
         f"{more} heads against {fewer}": _order_test(
             run, arms[more], arms[fewer], HALF_MORE if fewer == 1 else 1.0
@@ -194,9 +198,10 @@ def _factorial(
     d = run.pick(ci=8, paper=16, gpu=64)
     names = [*better, *split]
     arms = {}
-    for name in names:
-        heads, qk, v = ARMS[name](d)
-        arms[name] = _arm(run, heads, qk, v, coordinates)[0]
+    with checkpoints(run, f"factorial {coordinates}", every=500) as place:
+        for name in names:
+            heads, qk, v = ARMS[name](d)
+            arms[name] = _arm(run, place, heads, qk, v, coordinates)[0]
     return AllHold(
         {
             f"{worse} against {good}": _order_test(
