@@ -1,10 +1,10 @@
 """Cells of hyperplane arrangements, beside polymake.
 
-``python benchmarks/bench_dc_decomposition_cells.py`` prints two tables and writes
+``python benchmarks/bench_dc_decomposition_cells.py`` prints a table and writes
 ``benchmarks/results/dc_decomposition_cells.json``. Both sides enumerate the cells of random
 central planes in 3-space in exact arithmetic and must find the same number. polymake's time is
 taken inside its script, after start-up, around the one call that computes the chamber
-decomposition; ours includes walls and ridges. The second table is our time against the number of
+decomposition; ours includes walls and ridges. Our time also is fitted against the number of
 (hyperplane, cell) pairs.
 """
 
@@ -13,18 +13,16 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
-from time import perf_counter
 
 import numpy as np
+from pairing import Growth, Result, Row, compared_clocks, grown, growth_line, report, seconds, skip
 
 from theorylab.dc_decomposition import Complex
 from theorylab.dc_decomposition.examples import random_arrangement
 
-RESULT = Path(__file__).parent / "results" / "dc_decomposition_cells.json"
 SCRIPT = """use application "fan";
 use Time::HiRes qw(time);
 my $warm = new HyperplaneArrangement(HYPERPLANES=>new Matrix<Rational>([[1,0,0],[0,1,0]]));
@@ -51,69 +49,55 @@ def polymake(planes: list[tuple[int, ...]]) -> tuple[int, float]:
 
 def polymake_version() -> str:
     answer = subprocess.run(["polymake", "--version"], capture_output=True, text=True, check=True)
-    return answer.stdout.split("\n", 1)[0].removeprefix("polymake version ")
+    return answer.stdout.strip().split("\n", 1)[0].removeprefix("polymake version ")
 
 
-def seconds(task: Callable[[], object]) -> float:
-    start = perf_counter()
-    task()
-    return perf_counter() - start
-
-
-def row(count: int) -> dict[str, object]:
+def row(count: int, least: float | None) -> Row:
     complex = random_arrangement(np.random.default_rng(count), count, 3, central=True)
     planes = [normal for normal, _ in complex.hyperplanes]
-    ours, peer = [], []
-    for _ in range(5):
+
+    def peer() -> float:
         cells, took = polymake(planes)
         if cells != len(complex.cells):
             raise SystemExit(f"polymake finds {cells} cells, we find {len(complex.cells)}")
-        peer.append(took)
-        ours.append(seconds(lambda: Complex.from_arrangement(complex.hyperplanes)))
-    own, other = median(ours), median(peer)
-    case = f"{count} central planes in 3-space: {len(complex.cells)} cells"
-    return {"case": case, "ours_s": own, "peer_s": other, "ratio": other / own}
+        return took
+
+    return compared_clocks(
+        f"{count} central planes in 3-space: {len(complex.cells)} cells",
+        lambda: seconds(lambda: Complex.from_arrangement(complex.hyperplanes)),
+        peer,
+        rounds=5,
+        least=least,
+    )
 
 
-def scaling() -> tuple[list[dict[str, object]], float]:
-    """Seconds against (number of planes) x (number of cells), and the exponent."""
-    rows = []
+def growth() -> Growth:
+    """Seconds against (number of planes) x (number of cells)."""
+    cases = []
     for count in (6, 9, 13, 18, 25):
         complex = random_arrangement(np.random.default_rng(count), count, 3, size=20)
-        own = median(
-            seconds(lambda c=complex: Complex.from_arrangement(c.hyperplanes)) for _ in range(3)
-        )
-        work = count * len(complex.cells)
-        rows.append({"planes": count, "cells": len(complex.cells), "work": work, "ours_s": own})
-    logs = np.log([[r["work"], r["ours_s"]] for r in rows])
-    return rows, float(np.polyfit(logs[:, 0], logs[:, 1], 1)[0])
+        cells = len(complex.cells)
+        enumerate_cells = partial(Complex.from_arrangement, complex.hyperplanes)
+        cases.append((f"{count} planes, {cells} cells", count * cells, enumerate_cells))
+    return grown("time in planes x cells", cases, rounds=3, window=0, most=1.3)
 
 
 def main() -> None:
-    rows: list[dict[str, object]] = []
+    growths = (growth(),)
     if shutil.which("polymake") is None:
-        print("polymake is not installed (Debian: apt-get install polymake): no comparison")
-    else:
-        print(f"{'case':44} {'ours':>9} {'polymake':>9} {'ratio':>7}")
-        for count in (6, 9, 12):
-            rows.append(found := row(count))
-            print("{case:44} {ours_s:9.2e} {peer_s:9.2e} {ratio:7.1f}".format(**found))
-    curve, exponent = scaling()
-    for r in curve:
-        print("{planes:3d} planes, {cells:5d} cells: {ours_s:8.3f} s".format(**r))
-    print(f"exponent of the time in planes x cells: {exponent:.2f}")
-    if rows:
-        report = {
-            "title": "Decomposition polyhedra: cells of an arrangement",
-            "peer": "polymake, chamber decomposition",
-            "peer_version": polymake_version(),
-            "rows": rows,
-            "scaling": curve,
-            "exponent": exponent,
-            "target": "ratio at least 20 for 12 planes; exponent in planes x cells at most 1.3",
-        }
-        RESULT.parent.mkdir(exist_ok=True)
-        RESULT.write_text(json.dumps(report, indent=1) + "\n")
+        print(growth_line(growths[0]))
+        skip("polymake", "Debian: apt-get install polymake")
+    report(
+        "dc_decomposition_cells",
+        Result(
+            "Decomposition polyhedra: cells of an arrangement",
+            "polymake, chamber decomposition",
+            polymake_version(),
+            tuple(row(*case) for case in ((6, None), (9, None), (12, 20.0))),
+            "ratio at least 20 for 12 planes; exponent in planes x cells at most 1.3",
+            growths,
+        ),
+    )
 
 
 if __name__ == "__main__":

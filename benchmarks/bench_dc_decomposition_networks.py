@@ -12,16 +12,14 @@ builds in floating point and proves nothing.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
-from time import perf_counter
 from typing import Any
 
 import numpy as np
+from pairing import Measure, Result, Row, compared, report, skip
 
 from theorylab.dc_decomposition import (
     CPWL,
@@ -40,7 +38,6 @@ from theorylab.dc_decomposition.examples import order_statistic, random_arrangem
 from theorylab.dc_decomposition.functions import regions
 from theorylab.exact import Polyhedron
 
-RESULT = Path(__file__).parent / "results" / "dc_decomposition_networks.json"
 ROUNDS = 3
 Form = tuple[Sequence[Any], Any]
 
@@ -49,6 +46,11 @@ Form = tuple[Sequence[Any], Any]
 class Case:
     name: str
     f: CPWL
+    least: float | None = None
+    """Neurons of the bound over ours that are to be reached."""
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.f.pieces()} pieces, {self.f.affine_components()} affine maps"
 
 
 @dataclass(frozen=True)
@@ -67,9 +69,9 @@ def cases() -> list[Case]:
     trained = two_moons_nets()[1].net
     return [
         Case("median of 3 numbers", order_statistic(3, 2)),
-        Case("median of 5 numbers", order_statistic(5, 3)),
+        Case("median of 5 numbers", order_statistic(5, 3), least=8.0),
         Case("one hidden layer, 2 inputs, 4 neurons", one_layer),
-        Case("trained net 2-4-3-1", Complex.from_network(trained)[1]),
+        Case("trained net 2-4-3-1", Complex.from_network(trained)[1], least=8.0),
     ]
 
 
@@ -164,43 +166,38 @@ def peer_net(found: Sequence[Piece]) -> tuple[Any, int]:
     return CPWLReLUNet(Observed(found, torch), given)
 
 
-def seconds(task: Callable[[], Any]) -> tuple[float, Any]:
-    start = perf_counter()
-    made = task()
-    return perf_counter() - start, made
-
-
-def row(case: Case, with_peer: bool) -> dict[str, object]:
+def row(case: Case) -> Row:
     f, found = case.f, pieces(case.f)
     bound = chen_bound(f.pieces(), f.affine_components())
-    own, other, net, peer = [], [], None, None
-    for _ in range(ROUNDS):
-        took, net = seconds(lambda: exact_net(f))
-        own.append(took)
-        if with_peer:
-            took, (peer, _) = seconds(lambda: peer_net(found))
-            other.append(took)
-    if net is None:
-        raise SystemExit("no round was run")
-    result: dict[str, object] = {
-        "case": f"{case.name}: {f.pieces()} pieces, {f.affine_components()} affine maps",
-        "ours_neurons": net.size,
-        "ours_layers": net.depth,
-        "bound_neurons": bound.neurons,
-        "bound_layers": bound.depth,
-        "bound_ratio": bound.neurons / net.size,
-        "ours_s": median(own),
-    }
-    if with_peer:
-        check(peer, f)
-        result |= {
-            "peer_neurons": sum(peer.k[1:-1]),
-            "peer_layers": len(peer.k) - 2,
-            "neurons_ratio": sum(peer.k[1:-1]) / net.size,
-            "peer_s": median(other),
-            "ratio": median(other) / median(own),
-        }
-    return result
+    net, (peer, _) = exact_net(f), peer_net(found)
+    check(peer, f)
+    return compared(
+        str(case),
+        lambda: exact_net(f),
+        lambda: peer_net(found),
+        rounds=ROUNDS,
+        window=0,
+        ours_neurons=net.size,
+        ours_layers=net.depth,
+        bound_neurons=bound.neurons,
+        bound_layers=bound.depth,
+        peer_neurons=sum(peer.k[1:-1]),
+        peer_layers=len(peer.k) - 2,
+    )
+
+
+def bound_measure(case: Case) -> Measure:
+    """How many times our neurons fit into the bound."""
+    neurons = chen_bound(case.f.pieces(), case.f.affine_components()).neurons
+    size = exact_net(case.f).size
+    name = f"neurons of the bound over ours, {case.name}"
+    return Measure(name, neurons / size, case.least)
+
+
+def peer_measure(case: Case, found: Row) -> Measure:
+    """How many times our neurons fit into the peer's."""
+    ratio = found.details["peer_neurons"] / found.details["ours_neurons"]
+    return Measure(f"neurons of the peer over ours, {case.name}", ratio)
 
 
 def check(peer: Any, f: CPWL) -> None:
@@ -214,37 +211,29 @@ def check(peer: Any, f: CPWL) -> None:
         raise SystemExit("the peer's network has other values than the function")
 
 
-def show(r: dict[str, object]) -> None:
-    text = "{case:68} {ours_neurons:6d} in {ours_layers:2d} {bound_neurons:6d} in {bound_layers:2d}"
-    if "peer_neurons" in r:
-        text += " {peer_neurons:6d} in {peer_layers:2d} {ours_s:9.3f} {peer_s:9.3f} {ratio:7.2f}"
-    print(text.format(**r))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("checkout", nargs="?", type=Path, help="folder of CPWL2ReLUNetwork")
     folder = parser.parse_args().checkout
-    with_peer = folder is not None and (folder / "relu_net.py").exists()
-    if with_peer:
-        sys.path.insert(0, str(folder))
-    else:
-        print("no checkout of CPWL2ReLUNetwork given: sizes are compared with its bound only")
-    print(f"{'neurons in hidden layers':68} {'ours':>12} {'bound':>12} {'peer':>12}  ours_s peer_s")
-    rows = []
-    for case in cases():
-        rows.append(found := row(case, with_peer))
-        show(found)
-    if with_peer:
-        report = {
-            "title": "Decomposition polyhedra: networks for piecewise linear functions",
-            "peer": "CPWL2ReLUNetwork (Chen, Garudadri, Rao 2022), given the exact pieces",
-            "peer_version": "4ab7ca1",
-            "rows": rows,
-            "target": "at most 1/8 of the bound on the median of 5 and the trained net",
-        }
-        RESULT.parent.mkdir(exist_ok=True)
-        RESULT.write_text(json.dumps(report, indent=1) + "\n")
+    bounds = [bound_measure(case) for case in cases()]
+    if folder is None or not (folder / "relu_net.py").exists():
+        for measure in bounds:
+            print(f"{measure.name}: {measure.value:.1f}")
+        skip("CPWL2ReLUNetwork", "give the folder of a checkout; sizes are those beside its bound")
+    sys.path.insert(0, str(folder))
+    rows = [row(case) for case in cases()]
+    beside_peer = [peer_measure(*pair) for pair in zip(cases(), rows, strict=True)]
+    report(
+        "dc_decomposition_networks",
+        Result(
+            "Decomposition polyhedra: networks for piecewise linear functions",
+            "CPWL2ReLUNetwork (Chen, Garudadri, Rao 2022), given the exact pieces",
+            "4ab7ca1",
+            tuple(rows),
+            "at most 1/8 of the bound on the median of 5 and the trained net",
+            measures=(*bounds, *beside_peer),
+        ),
+    )
 
 
 if __name__ == "__main__":

@@ -10,16 +10,13 @@ time is enumeration.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
-from pathlib import Path
-from statistics import median
-from time import perf_counter
 
 import numpy as np
 import ppl
+from pairing import Result, Row, compared, report
 
 from theorylab.dc_decomposition import CPWL, Complex, Decomposition, DecompositionPolyhedron
 from theorylab.dc_decomposition.examples import (
@@ -30,8 +27,8 @@ from theorylab.dc_decomposition.examples import (
 from theorylab.dc_decomposition.polyhedron import HRepresentation
 from theorylab.exact import clear_denominators
 
-RESULT = Path(__file__).parent / "results" / "dc_decomposition_vertices.json"
-ROUNDS = 7
+SHORT, LONG = 0.05, 1.0
+"""Seconds of the bare call below and above which there is a target."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +36,7 @@ class Case:
     name: str
     solve: Callable[[], list[Decomposition]]
     polyhedron: DecompositionPolyhedron
+    rounds: int = 7
 
 
 def set_function_case() -> Case:
@@ -53,7 +51,7 @@ def set_function_case() -> Case:
     return Case("set function on 4 elements", solve, DecompositionPolyhedron(f.complex, f))
 
 
-def fan_case(rays: int, size: int) -> Case:
+def fan_case(rays: int, size: int, rounds: int = 7) -> Case:
     fan = random_fan(np.random.default_rng(1), rays, size)
     pieces = random_function(fan, np.random.default_rng(2)).pieces_on_cells
 
@@ -61,7 +59,8 @@ def fan_case(rays: int, size: int) -> Case:
         complex = Complex.from_fan2d(fan.rays)
         return DecompositionPolyhedron(complex, CPWL(complex, pieces)).pareto()
 
-    return Case(f"plane fan, {rays} rays", solve, DecompositionPolyhedron(fan, CPWL(fan, pieces)))
+    polyhedron = DecompositionPolyhedron(fan, CPWL(fan, pieces))
+    return Case(f"plane fan, {rays} rays", solve, polyhedron, rounds)
 
 
 def bare_enumeration(hrep: HRepresentation) -> ppl.Generator_System:
@@ -74,46 +73,36 @@ def bare_enumeration(hrep: HRepresentation) -> ppl.Generator_System:
     return polyhedron.minimized_generators()
 
 
-def seconds(task: Callable[[], object]) -> float:
-    start = perf_counter()
-    task()
-    return perf_counter() - start
+def least_ratio(bare_s: float) -> float | None:
+    """The share of the time that enumeration is to take, where the bare call takes so long."""
+    if bare_s < SHORT:
+        return 1 / 20
+    return 1 / 3 if bare_s > LONG else None
 
 
-def medians(*tasks: Callable[[], object]) -> list[float]:
-    """Median seconds of each task, run in turn; a first round is thrown away."""
-    once = sum(seconds(task) for task in tasks)
-    rounds = [[seconds(task) for task in tasks] for _ in range(ROUNDS if once < 2 else 3)]
-    return [median(times) for times in zip(*rounds, strict=True)]
-
-
-def row(case: Case) -> dict[str, object]:
+def row(case: Case) -> Row:
     hrep = case.polyhedron.hrep()
     points = sum(g.is_point() for g in bare_enumeration(hrep))
     if points != len(case.polyhedron.vertices()):
         raise SystemExit(f"{case.name}: the two sides disagree on the number of vertices")
-    ours, peer = medians(case.solve, lambda: bare_enumeration(hrep))
     name = f"{case.name}: {points} vertices, dimension {hrep.dim}, {len(hrep.rows)} rows"
-    return {"case": name, "ours_s": ours, "peer_s": peer, "ratio": peer / ours}
+    found = compared(name, case.solve, lambda: bare_enumeration(hrep), rounds=case.rounds, window=0)
+    return replace(found, least=least_ratio(found.peer_s))
 
 
 def main() -> None:
     cases = [set_function_case()]
-    cases += [fan_case(*shape) for shape in ((16, 8), (24, 10), (36, 14), (72, 30), (96, 40))]
-    rows = []
-    print(f"{'case':64} {'ours':>9} {'bare':>9} {'bare/ours':>10}")
-    for case in cases:
-        rows.append(found := row(case))
-        print("{case:64} {ours_s:9.2e} {peer_s:9.2e} {ratio:10.2f}".format(**found))
-    report = {
-        "title": "Decomposition polyhedra: from the function to the Pareto set",
-        "peer": "pplpy, vertex enumeration alone on the same inequalities",
-        "peer_version": version("pplpy"),
-        "rows": rows,
-        "target": "ratio at least 1/20 where the bare call is below 0.05 s, 1/3 above 1 s",
-    }
-    RESULT.parent.mkdir(exist_ok=True)
-    RESULT.write_text(json.dumps(report, indent=1) + "\n")
+    cases += [fan_case(*shape) for shape in ((16, 8), (24, 10), (36, 14), (72, 30), (96, 40, 3))]
+    report(
+        "dc_decomposition_vertices",
+        Result(
+            "Decomposition polyhedra: from the function to the Pareto set",
+            "pplpy, vertex enumeration alone on the same inequalities",
+            version("pplpy"),
+            tuple(row(case) for case in cases),
+            "ratio at least 1/20 where the bare call is below 0.05 s, 1/3 above 1 s",
+        ),
+    )
 
 
 if __name__ == "__main__":

@@ -1,70 +1,89 @@
 """A predicted loss curve beside the training it replaces.
 
-``python benchmarks/bench_gated_linear_prediction.py`` prints two tables and writes
+``python benchmarks/bench_gated_linear_prediction.py`` prints a table and writes
 ``benchmarks/results/gated_linear_prediction.json``. The peer is the training of a gated network
 with 1600 units per pathway, here in PyTorch (8000 steps, timed on some of them): what one runs
-without the reduction. The second table shows that a prediction costs the same for every width, and
+without the reduction. The other figures show that a prediction costs the same for every width, and
 grows with the number of different singular values only.
 """
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from statistics import median
-from time import perf_counter
 
 import numpy as np
 import torch
+from pairing import (
+    Growth,
+    Measure,
+    Result,
+    Row,
+    Task,
+    compared_clocks,
+    grown,
+    in_turn,
+    report,
+    seconds,
+)
 
 from theorylab.gated_linear import effective_start, identical_task, reduced_curve, reln, train
 
-RESULT = Path(__file__).parent / "results" / "gated_linear_prediction.json"
 RATE, STEPS, TIMED, WIDTH, STD = 1e-3, 8000, 60, 1600, 1e-5
 CASES = ((3, 2), (4, 3))
 ROUNDS = 3
 
 
-def predict(contexts: int, k: int, objects: int = 8, width: int = WIDTH) -> float:
+def prediction(contexts: int, k: int, objects: int = 8, width: int = WIDTH) -> Task:
     task, A0 = identical_task(contexts, objects), effective_start(width, STD)
-    start = perf_counter()
-    reduced_curve(task, k, A0, A0, times=np.arange(0, STEPS + 1, 10) * RATE)
-    return perf_counter() - start
+    times = np.arange(0, STEPS + 1, 10) * RATE
+    return lambda: reduced_curve(task, k, A0, A0, times=times)
 
 
 def simulate(contexts: int, k: int) -> float:
+    """Seconds of all steps, from those of some."""
     task = identical_task(contexts)
     net = reln(task, k, WIDTH, STD)
-    start = perf_counter()
-    train(net, task, RATE, TIMED, seeds=[0])
-    return (perf_counter() - start) * STEPS / TIMED
+    return seconds(lambda: train(net, task, RATE, TIMED, seeds=[0])) * STEPS / TIMED
+
+
+def row(contexts: int, k: int) -> Row:
+    ours = prediction(contexts, k)
+    return compared_clocks(
+        f"C = {contexts}, k = {k}, 1600 units per pathway",
+        lambda: seconds(ours),
+        lambda: simulate(contexts, k),
+        rounds=ROUNDS,
+        least=50.0,
+    )
+
+
+def growth() -> Growth:
+    """Seconds against the number of objects, which is that of different singular values."""
+    cases = [(f"P = {P}, h = 100", P, prediction(3, 2, P, 100)) for P in (8, 32, 128)]
+    return grown("time in the number of objects", cases, rounds=ROUNDS, window=0)
+
+
+def width_measure() -> Measure:
+    narrow, wide = (prediction(3, 2, 8, width) for width in (100, 10_000))
+    times = in_turn(lambda: seconds(narrow), lambda: seconds(wide), rounds=ROUNDS)
+    thin, broad = (median(side) for side in times)
+    return Measure("time for 10000 units over time for 100", broad / thin)
 
 
 def main() -> None:
     torch.set_num_threads(1)
-    rows = []
-    for contexts, k in CASES:
-        predict(contexts, k)
-        pairs = [(predict(contexts, k), simulate(contexts, k)) for _ in range(ROUNDS)]
-        own, peer = median(a for a, _ in pairs), median(b for _, b in pairs)
-        case = f"C = {contexts}, k = {k}, 1600 units per pathway"
-        ratio = median(b / a for a, b in pairs)
-        rows.append({"case": case, "ours_s": own, "peer_s": peer, "ratio": ratio})
-        print(f"{case:42}{own:8.3f} s{peer:9.1f} s{ratio:9.0f}x")
-    scaling = []
-    for objects, width in ((8, 100), (8, 10_000), (32, 100), (128, 100)):
-        own = median(predict(3, 2, objects, width) for _ in range(ROUNDS))
-        scaling.append({"objects": objects, "width": width, "ours_s": own})
-        print(f"P = {objects:4}, h = {width:6}: {own:.3f} s")
-    result = {
-        "title": "Gated networks: a predicted curve beside a simulated one",
-        "peer": "training the network with 1600 units per pathway (PyTorch)",
-        "peer_version": torch.__version__,
-        "rows": rows,
-        "scaling": scaling,
-        "target": "50 times",
-    }
-    RESULT.write_text(json.dumps(result, indent=1) + "\n")
+    report(
+        "gated_linear_prediction",
+        Result(
+            "Gated networks: a predicted curve beside a simulated one",
+            "training the network with 1600 units per pathway (PyTorch)",
+            torch.__version__,
+            tuple(row(*case) for case in CASES),
+            "50 times",
+            (growth(),),
+            (width_measure(),),
+        ),
+    )
 
 
 if __name__ == "__main__":

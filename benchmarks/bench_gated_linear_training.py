@@ -13,7 +13,6 @@ train the same network with its targets in an orthonormal basis of the space the
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import resource
@@ -22,12 +21,12 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from statistics import median
 from time import process_time
+
+from pairing import Result, Row, compared_clocks, report, skip
 
 from theorylab.gated_linear import GatedNet, ReLUNet, Task, main_task, reln, train
 
-RESULT = Path(__file__).parent / "results" / "gated_linear_training.json"
 SCRIPTS = {"ReLU network, 700 units": "relu.py", "gated network, 7 x 100 units": "gdln.py"}
 TARGETS = {"relu.py": 4.0, "gdln.py": 10.0}
 SHORT, LONG = 101, 951
@@ -88,25 +87,15 @@ def own_step(script: str, task: Task) -> float:
     return (process_time() - start) / LONG
 
 
-def comparison(checkout: Path, python: str) -> list[dict[str, object]]:
-    rows = []
-    full = main_task()
-    for case, script in SCRIPTS.items():
-        rounds = [
-            (
-                own_step(script, full),
-                own_step(script, full.in_own_outputs()),
-                peer_step(checkout, script, python),
-            )
-            for _ in range(ROUNDS)
-        ]
-        peer = median(times[2] for times in rounds)
-        for place, name in enumerate((case, f"{case}, 24 outputs")):
-            own = median(times[place] for times in rounds)
-            ratio = median(times[2] / times[place] for times in rounds)
-            row = {"case": name, "ours_s": own, "peer_s": peer, "ratio": ratio}
-            rows.append({**row, "target": TARGETS[script]})
-    return rows
+def row(case: str, checkout: Path, python: str) -> Row:
+    script = SCRIPTS[case]
+    return compared_clocks(
+        case,
+        lambda: own_step(script),
+        lambda: peer_step(checkout, script, python),
+        rounds=ROUNDS,
+        least=TARGETS[script],
+    )
 
 
 def jax_version(python: str) -> str:
@@ -122,24 +111,18 @@ def main() -> None:
     given = parser.parse_args()
     version = jax_version(given.python)
     if given.checkout is None or not (given.checkout / "3_context_diff").is_dir() or not version:
-        print("skipped: give a checkout of CAandL-Lab/make-haste-slowly and a Python with JAX")
-        return
+        skip("make-haste-slowly with JAX", "give a checkout and --python")
     one_core()
-    rows = comparison(given.checkout, given.python)
-    print(f"{'one step of':42}{'ours':>10}{'peer':>10}{'ratio':>8}{'target':>8}")
-    for row in rows:
-        own, peer = 1e3 * float(row["ours_s"]), 1e3 * float(row["peer_s"])  # type: ignore[arg-type]
-        print(
-            f"{row['case']:42}{own:7.2f} ms{peer:7.2f} ms{row['ratio']:7.1f}x{row['target']:7.0f}x"
-        )
-    result = {
-        "title": "ReLU and gated networks: one step of training",
-        "peer": "make-haste-slowly, the authors' scripts",
-        "peer_version": f"JAX {version}",
-        "rows": rows,
-        "target": "4 and 10 times",
-    }
-    RESULT.write_text(json.dumps(result, indent=1) + "\n")
+    report(
+        "gated_linear_training",
+        Result(
+            "ReLU and gated networks: one step of training",
+            "make-haste-slowly, the authors' scripts",
+            f"JAX {version}",
+            tuple(row(case, given.checkout, given.python) for case in SCRIPTS),
+            "4 and 10 times",
+        ),
+    )
 
 
 if __name__ == "__main__":

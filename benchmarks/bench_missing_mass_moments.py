@@ -1,6 +1,6 @@
 """Joint moments of fingerprint and missing mass: grouped atoms beside the plain double sum.
 
-``python benchmarks/bench_missing_mass_moments.py`` prints two tables and writes
+``python benchmarks/bench_missing_mass_moments.py`` prints a table and writes
 ``benchmarks/results/missing_mass_moments.json``. Populations are natural Good-Turing plug-ins of
 Zipf samples, so that D, the number of different probabilities, grows like the square root of n.
 The peer evaluates the formulas over all pairs of classes with NumPy, no classes grouped.
@@ -8,37 +8,18 @@ The peer evaluates the formulas over all pairs of classes with NumPy, no classes
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+from functools import partial
 from math import comb
-from pathlib import Path
-from statistics import median
-from time import perf_counter
 
 import numpy as np
+from pairing import Growth, Measure, Result, Row, compared, grown, report
 
 from theorylab.missing_mass import Population, draw, moments, zipf
 from theorylab.missing_mass.plugins import natural_good_turing
 
-RESULT = Path(__file__).parent / "results" / "missing_mass_moments.json"
-WINDOW = 0.02
 ROUNDS = 9
-TARGET_MS = {2: 1.0, 10: 10.0}
-
-
-def seconds(task: Callable[[], object]) -> float:
-    """Seconds of one call, averaged over as many as fit into ``WINDOW``."""
-    start, calls = perf_counter(), 0
-    while calls == 0 or perf_counter() - start < WINDOW:
-        task()
-        calls += 1
-    return (perf_counter() - start) / calls
-
-
-def medians(*tasks: Callable[[], object]) -> list[float]:
-    """Median seconds of each task, run in turn; the first round is thrown away."""
-    rounds = [[seconds(task) for task in tasks] for _ in range(ROUNDS + 1)][1:]
-    return [median(times) for times in zip(*rounds, strict=True)]
+ALLOWED_MS = {2: 1.0, 10: 10.0}
+"""Milliseconds allowed at n = 20 000, for each K."""
 
 
 def plug_in(n: int) -> Population:
@@ -63,55 +44,49 @@ def plain_second_moments(population: Population, n: int, K: int) -> np.ndarray:
     return found
 
 
-def comparison_rows() -> list[dict[str, object]]:
-    rows = []
-    for n, K in ((100, 2), (100, 10), (1000, 2), (1000, 10)):
-        population = plug_in(n)
-        found = moments(population, n, K, intercept=False).A
-        np.testing.assert_allclose(found, plain_second_moments(population, n, K), rtol=1e-8)
-        own, other = medians(
-            lambda p=population, n=n, K=K: moments(p, n, K),
-            lambda p=population, n=n, K=K: plain_second_moments(p, n, K),
-        )
-        case = f"n = {n}, K = {K}, D = {population.values.size}, S = {population.size:.0f}"
-        rows.append({"case": case, "ours_s": own, "peer_s": other, "ratio": other / own})
-    return rows
+def row(n: int, K: int) -> Row:
+    population = plug_in(n)
+    found = moments(population, n, K, intercept=False).A
+    np.testing.assert_allclose(found, plain_second_moments(population, n, K), rtol=1e-8)
+    return compared(
+        f"n = {n}, K = {K}, D = {population.values.size}, S = {population.size:.0f}",
+        lambda: moments(population, n, K),
+        lambda: plain_second_moments(population, n, K),
+        rounds=ROUNDS,
+    )
 
 
-def scaling(K: int) -> tuple[list[dict[str, object]], float]:
-    """Seconds against n, and their exponent."""
-    rows = []
+def growth(K: int) -> Growth:
+    """Seconds against n."""
+    cases = []
     for n in (2500, 5000, 10_000, 20_000, 40_000, 80_000):
         population = plug_in(n)
-        (own,) = medians(lambda p=population, n=n: moments(p, n, K))
-        rows.append({"n": n, "K": K, "D": int(population.values.size), "ours_s": own})
-    logs = np.log([[row["n"], row["ours_s"]] for row in rows])
-    return rows, float(np.polyfit(logs[:, 0], logs[:, 1], 1)[0])
+        case = f"n = {n}, K = {K}, D = {population.values.size}"
+        cases.append((case, n, partial(moments, population, n, K)))
+    return grown(f"time in n at K = {K}", cases, rounds=ROUNDS, most=1.2)
+
+
+def allowance(K: int, found: Growth) -> Measure:
+    """The part of the time allowed at n = 20 000 that is used."""
+    used = found.seconds[found.sizes.index(20_000)]
+    name = f"part used of the {ALLOWED_MS[K]:.0f} ms allowed at n = 20000, K = {K}"
+    return Measure(name, 1e3 * used / ALLOWED_MS[K], most=1.0)
 
 
 def main() -> None:
-    found = comparison_rows()
-    print(f"{'case':36} {'ours':>10} {'plain':>10} {'ratio':>8}")
-    for r in found:
-        print(f"{r['case']:36} {r['ours_s']:10.2e} {r['peer_s']:10.2e} {r['ratio']:8.1f}")
-    curves, slopes = [], {}
-    for K in TARGET_MS:
-        rows, slopes[K] = scaling(K)
-        curves += rows
-        for r in rows:
-            print(f"n = {r['n']:6d}  K = {K:2d}  D = {r['D']:4d}  {1e3 * r['ours_s']:8.3f} ms")
-        print(f"exponent of the time in n at K = {K}: {slopes[K]:.2f} (target: at most 1.2)")
-    report = {
-        "title": "Missing mass: joint moments",
-        "peer": "double sum over classes in NumPy",
-        "peer_version": np.__version__,
-        "rows": found,
-        "scaling": curves,
-        "exponents": {str(K): slope for K, slope in slopes.items()},
-        "target": "n = 20 000: K = 2 within 1 ms, K = 10 within 10 ms; exponent in n at most 1.2",
-    }
-    RESULT.parent.mkdir(exist_ok=True)
-    RESULT.write_text(json.dumps(report, indent=1) + "\n")
+    growths = {K: growth(K) for K in ALLOWED_MS}
+    report(
+        "missing_mass_moments",
+        Result(
+            "Missing mass: joint moments",
+            "double sum over classes in NumPy",
+            np.__version__,
+            tuple(row(n, K) for n in (100, 1000) for K in (2, 10)),
+            "n = 20 000: K = 2 within 1 ms, K = 10 within 10 ms; exponent in n at most 1.2",
+            tuple(growths.values()),
+            tuple(allowance(K, found) for K, found in growths.items()),
+        ),
+    )
 
 
 if __name__ == "__main__":

@@ -8,16 +8,13 @@ default; we in double. Relative errors are against long double arithmetic on the
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from statistics import median
-from time import perf_counter
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from pairing import Growth, Result, Row, compared, grown, report, skip
 
 from theorylab.neural_collapse import nc1
 
@@ -27,8 +24,8 @@ try:
 except ImportError:
     CovarAccumulator = None
 
-RESULT = Path(__file__).parent / "results" / "neural_collapse_metrics.json"
-CASES = ((10_000, 512, 10, 5), (10_000, 2048, 100, 1))
+CASES = ((10_000, 512, 10, 5, 5.0), (10_000, 2048, 100, 1, 12.0))
+"""Samples, dimension, classes, rounds and the ratio to reach."""
 Array = NDArray[np.float32]
 
 
@@ -71,76 +68,48 @@ def _solve(matrix: NDArray, right: NDArray) -> NDArray:
     return found
 
 
-def seconds(task: Callable[[], float]) -> float:
-    start = perf_counter()
-    task()
-    return perf_counter() - start
-
-
-def row(N: int, d: int, K: int, rounds: int) -> dict[str, object]:
+def row(N: int, d: int, K: int, rounds: int, least: float) -> Row:
     """Median seconds of both, run in turn, with their relative errors."""
     H, labels = features(N, d, K)
     T, y = torch.from_numpy(H), torch.from_numpy(labels)
-    truth = reference(H, labels, K) if d < 1000 else None
-    nc1(T, y, K, kind="pinv")
-    times = [
-        (seconds(lambda: nc1(T, y, K, kind="pinv")), seconds(lambda: peer_nc1(T, y, K)))
-        for _ in range(rounds)
-    ]
-    ours, theirs = median(t for t, _ in times), median(t for _, t in times)
-    found = {
-        "case": f"N = {N}, d = {d}, K = {K}",
-        "ours_s": ours,
-        "peer_s": theirs,
-        "ratio": theirs / ours,
-    }
-    if truth is not None:
-        found["ours_error"] = abs(nc1(T, y, K, kind="pinv") / truth - 1)
-        found["peer_error"] = abs(peer_nc1(T, y, K) / truth - 1)
-    return found
+    ours, peer = partial(nc1, T, y, K, kind="pinv"), partial(peer_nc1, T, y, K)
+    case = f"N = {N}, d = {d}, K = {K}"
+    found = compared(case, ours, peer, rounds=rounds, window=0, least=least)
+    if d > 1000:
+        return found
+    truth = reference(H, labels, K)
+    errors = {"ours_error": abs(ours() / truth - 1), "peer_error": abs(peer() / truth - 1)}
+    return replace(found, details=errors)
 
 
-def growth() -> list[dict[str, object]]:
-    """Fitted exponents of our time in N and in d."""
-    rows = []
-    for name, cases in (
-        ("N", [(N, 64, 10) for N in (10_000, 100_000, 1_000_000)]),
-        ("d", [(20_000, d, 10) for d in (64, 256, 1024, 2048)]),
-    ):
-        times, sizes = [], []
-        for N, d, K in cases:
-            task = partial(nc1, *features(N, d, K), K, kind="pinv")
-            times.append(median(seconds(task) for _ in range(3)))
-            sizes.append(N if name == "N" else d)
-        slope = float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
-        rows.append({"case": f"exponent of time in {name}", "exponent": slope})
-    return rows
+def growth(name: str, shapes: list[tuple[int, int]]) -> Growth:
+    """Exponent of our time in N or in d, for ten classes."""
+    cases = []
+    for N, d in shapes:
+        H, labels = features(N, d, 10)
+        size = N if name == "N" else d
+        cases.append((f"N = {N}, d = {d}", size, partial(nc1, H, labels, 10, kind="pinv")))
+    return grown(f"time in {name}", cases, rounds=3, window=0, most=1.15)
 
 
 def main() -> None:
     if CovarAccumulator is None:
-        print("rhubarbwu/neural-collapse is not installed; see the head of this file")
-        return
+        skip("rhubarbwu/neural-collapse", "not on PyPI; see the head of this script")
     torch.set_num_threads(1)
-    found = [row(*case) for case in CASES]
-    print(f"{'case':32} {'ours':>9} {'peer':>9} {'peer/ours':>10}  errors: ours, peer")
-    for r in found:
-        errors = [f"{r[k]:10.1e}" if k in r else " " * 10 for k in ("ours_error", "peer_error")]
-        seen = f"{r['case']:32} {r['ours_s']:9.3f} {r['peer_s']:9.3f} {r['ratio']:10.1f}"
-        print(seen, *errors)
-    exponents = growth()
-    for r in exponents:
-        print(f"{r['case']:32} {r['exponent']:9.2f}")
-    report = {
-        "title": "Neural collapse: NC1 by pseudoinverse",
-        "peer": "rhubarbwu/neural-collapse",
-        "peer_version": "commit c05a0b80",
-        "rows": found,
-        "growth": exponents,
-        "target": "ratio at least 5 at d = 512 and 12 at d = 2048; exponents at most 1.15",
-    }
-    RESULT.parent.mkdir(exist_ok=True)
-    RESULT.write_text(json.dumps(report, indent=1) + "\n")
+    report(
+        "neural_collapse_metrics",
+        Result(
+            "Neural collapse: NC1 by pseudoinverse",
+            "rhubarbwu/neural-collapse",
+            "commit c05a0b80",
+            tuple(row(*case) for case in CASES),
+            "ratio at least 5 at d = 512 and 12 at d = 2048; exponents at most 1.15",
+            (
+                growth("N", [(10_000, 64), (100_000, 64), (1_000_000, 64)]),
+                growth("d", [(20_000, 64), (20_000, 256), (20_000, 1024), (20_000, 2048)]),
+            ),
+        ),
+    )
 
 
 if __name__ == "__main__":

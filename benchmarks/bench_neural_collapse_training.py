@@ -8,17 +8,12 @@ Both sides start from the same weights, and their ends are compared.
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from statistics import median
-from time import perf_counter
-
 import numpy as np
 import torch
+from pairing import Result, Row, compared_clocks, report, seconds
 
 from theorylab.neural_collapse import MLP, Images, Schedule, digits, relu, train
 
-RESULT = Path(__file__).parent / "results" / "neural_collapse_training.json"
 DIMS, LAM, RATE, STEPS, ROUNDS = (65, 24, 24, 24, 10), 0.03, 0.02, 200, 5
 
 
@@ -34,57 +29,67 @@ def sequential(net: MLP) -> torch.nn.Sequential:
     return torch.nn.Sequential(*layers)
 
 
-def eager(model: torch.nn.Sequential, images: Images) -> float:
-    """Train one network; seconds per step."""
+def eager(model: torch.nn.Sequential, images: Images) -> None:
+    """Train one network."""
     X, Y = torch.tensor(images.X.T.copy()), torch.tensor(images.Y.T.copy())
     optimizer = torch.optim.SGD(model.parameters(), lr=RATE, weight_decay=LAM)
-    start = perf_counter()
     for _ in range(STEPS):
         optimizer.zero_grad()
         loss = 0.5 * ((model(X) - Y) ** 2).sum()
         loss.backward()
         optimizer.step()
-    return (perf_counter() - start) / STEPS
 
 
-def row(nets: int, images: Images) -> dict[str, object]:
-    """Median seconds per network and step of both, run in turn."""
+def stacked(nets: int, images: Images) -> MLP:
+    """Train all networks; the first of them."""
     bare = MLP(DIMS, 1, relu())
-    times = []
-    for _ in range(ROUNDS + 1):
-        start = perf_counter()
-        found = train(bare, images.X, images.Y, LAM, Schedule(RATE, STEPS), seeds=nets)
-        own = (perf_counter() - start) / STEPS / nets
-        model = sequential(bare.initialised(np.random.default_rng(0)))
-        times.append((own, eager(model, images)))
-        np.testing.assert_allclose(
-            found.final[0].weights[-1], model[-1].weight.detach().numpy(), rtol=1e-9, atol=1e-12
-        )
-    ours, theirs = (median(pair[side] for pair in times[1:]) for side in (0, 1))
-    return {
-        "case": f"{nets} networks 65-24-24-24-10, 50 samples, one step of one",
-        "ours_s": ours,
-        "peer_s": theirs,
-        "ratio": theirs / ours,
-    }
+    found = train(bare, images.X, images.Y, LAM, Schedule(RATE, STEPS), seeds=nets)
+    return found.final[0]
+
+
+def start() -> torch.nn.Sequential:
+    return sequential(MLP(DIMS, 1, relu()).initialised(np.random.default_rng(0)))
+
+
+def check(images: Images) -> None:
+    """Both sides end with the same weights."""
+    model = start()
+    eager(model, images)
+    last = model[-1].weight.detach().numpy()
+    np.testing.assert_allclose(stacked(1, images).weights[-1], last, rtol=1e-9, atol=1e-12)
+
+
+def row(nets: int, images: Images, least: float | None) -> Row:
+    """Median seconds per network and step of both, run in turn."""
+
+    def peer() -> float:
+        model = start()
+        return seconds(lambda: eager(model, images)) / STEPS
+
+    return compared_clocks(
+        f"{nets} networks 65-24-24-24-10, 50 samples, one step of one",
+        lambda: seconds(lambda: stacked(nets, images)) / STEPS / nets,
+        peer,
+        rounds=ROUNDS,
+        least=least,
+    )
 
 
 def main() -> None:
     torch.set_num_threads(1)
     images = digits(5)
-    found = [row(nets, images) for nets in (1, 5, 20, 60)]
-    print(f"{'case':58} {'ours':>9} {'eager':>9} {'eager/ours':>11}")
-    for r in found:
-        print(f"{r['case']:58} {r['ours_s']:9.1e} {r['peer_s']:9.1e} {r['ratio']:11.1f}")
-    report = {
-        "title": "Neural collapse: training, per network and step",
-        "peer": "PyTorch autograd and SGD, one network at a time",
-        "peer_version": torch.__version__,
-        "rows": found,
-        "target": "ratio at least 15 for 20 networks or more",
-    }
-    RESULT.parent.mkdir(exist_ok=True)
-    RESULT.write_text(json.dumps(report, indent=1) + "\n")
+    check(images)
+    cases = ((1, None), (5, None), (20, 15.0), (60, 15.0))
+    report(
+        "neural_collapse_training",
+        Result(
+            "Neural collapse: training, per network and step",
+            "PyTorch autograd and SGD, one network at a time",
+            torch.__version__,
+            tuple(row(nets, images, least) for nets, least in cases),
+            "ratio at least 15 for 20 networks or more",
+        ),
+    )
 
 
 if __name__ == "__main__":

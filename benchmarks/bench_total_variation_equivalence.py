@@ -11,15 +11,12 @@ two ``ProductMixture`` objects. A verdict that contradicts the exact one is mark
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from importlib.metadata import version
-from pathlib import Path
-from statistics import median
-from time import perf_counter
 
 import numpy as np
+from pairing import Measure, Result, Row, Task, compared, report, skip
 
 from theorylab.total_variation import (
     ProductMixture,
@@ -37,24 +34,14 @@ try:
 except ImportError:
     Simple = None
 
-RESULTS = Path(__file__).parent / "results"
 PRIME = 2**31 - 1
 SIZES = ((8, 20, 3, 9), (16, 40, 4, 5), (32, 64, 4, 3))
 Pair = tuple[ProductMixture, ProductMixture]
-Row = dict[str, object]
 
 
-def seconds(task: Callable[[], object]) -> float:
-    start = perf_counter()
-    task()
-    return perf_counter() - start
-
-
-def timed(case: str, ours: Callable, peer: Callable, rounds: int) -> Row:
-    """Median seconds of both, run in turn; the first round is thrown away."""
-    times = [(seconds(ours), seconds(peer)) for _ in range(rounds + 1)][1:]
-    own, other = (median(side) for side in zip(*times, strict=True))
-    return {"case": case, "ours_s": own, "peer_s": other, "ratio": other / own}
+def target_of(pair: Pair, least: float) -> float | None:
+    """The ratio to reach, which is stated for 32+32 components only."""
+    return least if pair[0].n_components == 32 else None
 
 
 def equal_pairs() -> list[tuple[str, Pair, int]]:
@@ -89,19 +76,38 @@ def automaton(mixture: ProductMixture) -> object:
     return Simple(start, arcs, stop)
 
 
-def beside_peer(case: str, pair: Pair, rounds: int, ours: Callable) -> Row:
+def beside_peer(case: str, pair: Pair, rounds: int, ours: Task, least: float) -> Row:
     left, right = (automaton(side) for side in pair)
-    row = timed(case, ours, lambda: left.counterexample(right), rounds)
-    exact = check_equivalence(*pair).equal
-    verdicts = {"exact_equal": exact, "peer_equal": left.counterexample(right) is None}
-    return {**row, **verdicts}
+    return compared(
+        case,
+        ours,
+        lambda: left.counterexample(right),
+        rounds=rounds,
+        window=0,
+        least=target_of(pair, least),
+        exact_equal=check_equivalence(*pair).equal,
+        peer_equal=left.counterexample(right) is None,
+    )
 
 
 def verdict_rows() -> list[Row]:
     return [
-        beside_peer(case, pair, rounds, lambda pair=pair: check_equivalence(*pair))
+        beside_peer(case, pair, rounds, lambda pair=pair: check_equivalence(*pair), 10.0)
         for case, pair, rounds in [*equal_pairs(), *different_pairs()]
     ]
+
+
+def wrong_verdicts(rows: list[Row]) -> tuple[Measure, Measure]:
+    """How often each side is wrong on pairs whose equality is known from how they were made."""
+    equal = {case for case, _, _ in equal_pairs()}
+    ours, peer = (
+        sum(found.details[side] != (found.case in equal) for found in rows)
+        for side in ("exact_equal", "peer_equal")
+    )
+    return (
+        Measure("wrong verdicts of ours", ours, most=0),
+        Measure("wrong verdicts of the peer", peer),
+    )
 
 
 def modular_core(pair: Pair) -> object:
@@ -112,7 +118,7 @@ def modular_core(pair: Pair) -> object:
 
 def modular_rows() -> list[Row]:
     return [
-        beside_peer(case, pair, rounds, lambda pair=pair: modular_core(pair))
+        beside_peer(case, pair, rounds, lambda pair=pair: modular_core(pair), 100.0)
         for case, pair, rounds in equal_pairs()
     ]
 
@@ -121,65 +127,50 @@ def verifier_rows() -> list[Row]:
     rows = []
     for case, pair, rounds in equal_pairs():
         certificate = check_equivalence(*pair).certificate
-        rows.append(
-            timed(
-                case,
-                lambda pair=pair, proof=certificate: verify_certificate(*pair, proof),
-                lambda pair=pair: next(propose(StackedPair(*pair), True)),
-                2 * rounds,
-            )
+        found = compared(
+            case,
+            lambda pair=pair, proof=certificate: verify_certificate(*pair, proof),
+            lambda pair=pair: next(propose(StackedPair(*pair), True)),
+            rounds=2 * rounds,
+            window=0,
         )
+        rows.append(replace(found, least=target_of(pair, 1.0)))
     return rows
-
-
-def report(
-    name: str, title: str, peer: str, peer_version: str, rows: list[Row], target: str
-) -> None:
-    print(f"\n{title}  (peer: {peer} {peer_version})")
-    for row in rows:
-        wrong = row.get("exact_equal") != row.get("peer_equal")
-        print(
-            f"  {row['case']:<34} ours {row['ours_s']:8.4f} s   peer {row['peer_s']:8.4f} s   "
-            f"ratio {row['ratio']:8.1f}{'   peer is wrong' if wrong else ''}"
-        )
-    print(f"  target: {target}")
-    result = {
-        "title": title,
-        "peer": peer,
-        "peer_version": peer_version,
-        "rows": rows,
-        "target": target,
-    }
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n")
 
 
 def main() -> None:
     report(
         "total_variation_equivalence_verifier",
-        "Verifier beside the FLINT solver",
-        "solver of the same package",
-        "",
-        verifier_rows(),
-        "ratio at least 1 at 32+32 components",
+        Result(
+            "Verifier beside the FLINT solver",
+            "solver of the same package",
+            "",
+            tuple(verifier_rows()),
+            "ratio at least 1 at 32+32 components",
+        ),
     )
     if Simple is None:
-        print("\ngenlm-grammar is not installed: verdicts not compared (pip install genlm-grammar)")
-        return
+        skip("genlm-grammar", "pip install genlm-grammar")
     peer = ("genlm-grammar field_wfsa", version("genlm-grammar"))
+    rows = verdict_rows()
     report(
         "total_variation_equivalence",
-        "Exact verdict with verified certificate or witness beside float automata",
-        *peer,
-        verdict_rows(),
-        "ratio at least 10 at 32+32 components, and right where the peer is wrong",
+        Result(
+            "Exact verdict with verified certificate or witness beside float automata",
+            *peer,
+            tuple(rows),
+            "ratio at least 10 at 32+32 components, and right where the peer is wrong",
+            measures=wrong_verdicts(rows),
+        ),
     )
     report(
         "total_variation_equivalence_modular",
-        "Layer spaces modulo one prime beside float automata",
-        *peer,
-        modular_rows(),
-        "ratio at least 100 at 32+32 components",
+        Result(
+            "Layer spaces modulo one prime beside float automata",
+            *peer,
+            tuple(modular_rows()),
+            "ratio at least 100 at 32+32 components",
+        ),
     )
 
 

@@ -1,8 +1,8 @@
 """Timing beside a peer: the same for every script of this folder.
 
-A script measures its cases with ``compared`` (or with ``in_turn``, where a side has a clock of its
-own), puts the rows into a ``Result`` and hands it to ``report``, which prints a table and writes
-``results/<name>.json``::
+A script measures its cases with ``compared`` (with ``compared_clocks``, where a side has a clock of
+its own) and how times grow with ``grown``, puts rows and growths into a ``Result`` and hands it to
+``report``, which prints a table and writes ``results/<name>.json``::
 
     rows = [compared("n = 100", ours, peer, rounds=9, least=2.0)]
     report("birthday_collisions", Result(title, "scipy", scipy.__version__, tuple(rows), target))
@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -32,8 +32,10 @@ __all__ = [
     "Result",
     "Row",
     "compared",
+    "compared_clocks",
+    "grown",
+    "growth_line",
     "in_turn",
-    "medians",
     "report",
     "seconds",
     "skip",
@@ -77,10 +79,18 @@ def in_turn(*clocks: Clock, rounds: int) -> list[tuple[float, ...]]:
     return [tuple(side) for side in zip(*found, strict=True)]
 
 
-def medians(*tasks: Task, rounds: int, window: float = WINDOW) -> list[float]:
-    """Median seconds of each task, run in turn; the first round is thrown away."""
-    clocks = [lambda task=task: seconds(task, window) for task in tasks]
-    return [median(side) for side in in_turn(*clocks, rounds=rounds)]
+def compared_clocks(
+    case: str,
+    ours: Clock,
+    peer: Clock,
+    *,
+    rounds: int,
+    least: float | None = None,
+    **details: object,
+) -> Row:
+    """A row of the median readings of both clocks, run in turn, and their ratio."""
+    own, other = (median(side) for side in in_turn(ours, peer, rounds=rounds))
+    return Row.of(case, own, other, least, **details)
 
 
 def compared(
@@ -94,8 +104,25 @@ def compared(
     **details: object,
 ) -> Row:
     """A row of median seconds of both sides, run in turn, and their ratio."""
-    own, other = medians(ours, peer, rounds=rounds, window=window)
-    return Row.of(case, own, other, least, **details)
+    clocks = lambda: seconds(ours, window), lambda: seconds(peer, window)
+    return compared_clocks(case, *clocks, rounds=rounds, least=least, **details)
+
+
+def grown(
+    name: str,
+    cases: Iterable[tuple[str, float, Task]],
+    *,
+    rounds: int,
+    window: float = WINDOW,
+    most: float | None = None,
+) -> Growth:
+    """Median seconds of the task of each case against its size."""
+    names, sizes, times = [], [], []
+    for case, size, task in cases:
+        names.append(case)
+        sizes.append(float(size))
+        times.append(median(in_turn(lambda task=task: seconds(task, window), rounds=rounds)[0]))
+    return Growth(name, tuple(names), tuple(sizes), tuple(times), most)
 
 
 def skip(peer: str, remedy: str = "pip install -r benchmarks/requirements.txt") -> NoReturn:
@@ -134,15 +161,16 @@ def table(result: Result) -> str:
     ]
     lines += [
         f"  {row.case:{width}} {duration(row.ours_s):>10} {duration(row.peer_s):>10} "
-        f"{row.ratio:>10.3g}{_judged(row.met)}"
+        f"{row.ratio:>10.3g}{_judged(row.met)}{_details(row)}"
         for row in result.rows
     ]
-    lines += [_growth_line(growth) for growth in result.growths]
+    lines += [growth_line(growth) for growth in result.growths]
     lines += [f"  {part.name}: {part.value:.3g}{_judged(part.met)}" for part in result.measures]
     return "\n".join([*lines, f"  target: {result.target}"])
 
 
-def _growth_line(growth: Growth) -> str:
+def growth_line(growth: Growth) -> str:
+    """The exponent of a growth as a line of text."""
     fit = growth.fit
     interval = f"exponent {fit.slope:.2f} [{fit.low:.2f}, {fit.high:.2f}]"
     return f"  {growth.name}: {interval}{_judged(growth.met)}"
@@ -150,6 +178,14 @@ def _growth_line(growth: Growth) -> str:
 
 def _judged(met: bool | None) -> str:
     return "" if met is None else "  met" if met else "  NOT MET"
+
+
+def _details(row: Row) -> str:
+    shown = [
+        f"{name} {value:.3g}" if isinstance(value, float) else f"{name} {value}"
+        for name, value in row.details.items()
+    ]
+    return f"  ({', '.join(shown)})" if shown else ""
 
 
 def duration(value: float) -> str:

@@ -17,6 +17,10 @@ from typing import Any
 from theorylab.stats import ExponentFit, fit_exponent
 
 
+CONFIDENCE = 0.95
+"""Of the intervals of exponents."""
+
+
 def _positive(value: float, name: str) -> None:
     if not (math.isfinite(value) and value > 0):
         raise ValueError(f"{name} must be positive and finite, got {value!r}; measure it again")
@@ -121,7 +125,7 @@ class Growth:
     @property
     def fit(self) -> ExponentFit:
         """Exponent with its confidence interval."""
-        return fit_exponent(self.sizes, self.seconds)
+        return fit_exponent(self.sizes, self.seconds, CONFIDENCE)
 
     @property
     def met(self) -> bool | None:
