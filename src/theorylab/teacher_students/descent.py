@@ -47,7 +47,7 @@ class Course:
     @property
     def time(self) -> Floats:
         """Step size times steps, shape (records,)."""
-        return self.eta * self.steps
+        return self.eta * self.steps.astype(float)
 
 
 def record_steps(last: int, count: int) -> NDArray[np.int64]:

@@ -37,7 +37,7 @@ class SampleCourse:
     @property
     def time(self) -> Floats:
         """Step size times steps."""
-        return self.eta * self.steps
+        return self.eta * self.steps.astype(float)
 
 
 def whitened_digits(components: int = 10) -> Floats:
@@ -49,7 +49,7 @@ def whitened_digits(components: int = 10) -> Floats:
     """
     from sklearn.datasets import load_digits
 
-    images = np.asarray(load_digits().data, dtype=float)
+    images = np.asarray(load_digits(return_X_y=True)[0], dtype=float)
     if not 1 <= components <= 61:
         raise ValueError(f"components must lie in 1..61, the varying pixels; got {components}")
     centred = images - images.mean(axis=0)

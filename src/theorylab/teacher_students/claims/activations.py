@@ -101,10 +101,9 @@ def _level(run: Run, act: str) -> Finding:
 def _scattered(run: Run, order: float) -> Finding:
     """erf students that start at random about their teacher."""
     rng, V = run.rng("starts"), np.eye(1, 5)
+    record = record_steps(run.pick(ci=100_000, paper=1_000_000), 51)
     W0 = V + draw_starts(rng, V, 2, run.pick(ci=24, paper=100), 0.3)
-    found = descend(
-        W0, V, STEP["erf"], record_steps(run.pick(ci=100_000, paper=1_000_000), 51), "erf", HALVES
-    )
+    found = descend(W0, V, STEP["erf"], record, "erf", HALVES)
     return late_slope(found, population_loss(found.W, V, "erf", HALVES), -late_exponent(order), 0.3)
 
 

@@ -14,48 +14,47 @@ from theorylab.teacher_students.descent import (
     descend,
     draw_starts,
     orthonormal_teachers,
-    record_steps,
 )
-from theorylab.teacher_students.samples import SampleCourse, descend_on_samples, whitened_digits
+from theorylab.teacher_students.samples import descend_on_samples, whitened_digits
 from theorylab.teacher_students.theory import relu_loss
 
-FEW = 200
-STEPS = 30_000
+FEW, STEPS = 50, 30_000
+SETTLED = 1e-20
 
 
 @lru_cache(maxsize=4)
-def _fitted(source: str, entropy: int, steps: int) -> SampleCourse:
-    rng = np.random.default_rng(entropy)
-    V = orthonormal_teachers(1, D)
-    W0 = draw_starts(rng, V, 2, 1, 0.3, 1.0)[0]
-    inputs = rng.standard_normal((FEW, D)) if source == "normal" else whitened_digits(D)[:FEW]
-    return descend_on_samples(inputs, W0, V, ETA, record_steps(steps, 46))
-
-
-def _on_samples(run: Run, source: str) -> SampleCourse:
-    entropy = int(run.seed_sequence("start").generate_state(1, np.uint64)[0])
-    return _fitted(source, entropy, STEPS)
+def _final_losses(source: str, entropy: int, fits: int) -> tuple[float, ...]:
+    """Empirical losses of as many samples, each with a start of its own."""
+    rng, V = np.random.default_rng(entropy), orthonormal_teachers(1, D)
+    digits, found = whitened_digits(D), []
+    for _ in range(fits):
+        chosen = rng.permutation(len(digits))[:FEW]
+        X = rng.standard_normal((FEW, D)) if source == "normal" else digits[chosen]
+        start = draw_starts(rng, V, 2, 1, 0.3, 1.0)[0]
+        found.append(float(descend_on_samples(X, start, V, ETA, [STEPS]).losses[-1]))
+    return tuple(found)
 
 
 def _ended(run: Run, source: str) -> Finding:
-    found = _on_samples(run, source)
-    note = f"{found.disputed[-1]} of {FEW} inputs lie between a student and the teacher"
-    return AtMost(float(found.losses[-1]), 1e-16, note=note, sizes={"n": FEW, "T": STEPS})
+    entropy = int(run.seed_sequence(source).generate_state(1, np.uint64)[0])
+    found = _final_losses(source, entropy, run.pick(ci=5, paper=101))
+    note = f"{sum(loss <= SETTLED for loss in found)} of {len(found)} fits are below"
+    sizes = {"n": FEW, "T": STEPS, "fits": len(found)}
+    return AtMost(float(np.median(found)), SETTLED, sizes=sizes, note=note)
 
 
 def _population(run: Run) -> float:
     rng, V = run.rng("population"), orthonormal_teachers(1, D)
-    found = descend(draw_starts(rng, V, 2, 4, 0.3, 1.0), V, ETA, [STEPS])
+    found = descend(draw_starts(rng, V, 2, 8, 0.3, 1.0), V, ETA, [STEPS])
     return float(relu_loss(found.W, V).min())
 
 
 @claim(
     "teacher_students.finite-sample",
-    statement=r"The law needs the population: gradient descent on the empirical loss of $200$ "
-    r"inputs, normal ones or whitened digits, with two students of one teacher is below "
-    r"$10^{-16}$ after $3\cdot10^4$ steps of size $0.2$, where the population loss is still above "
-    r"$10^{-13}$, because a wedge that holds fewer inputs than the students have weights can be "
-    r"fitted exactly.",
+    statement=r"The law needs the population: gradient descent on the empirical loss of $50$ "
+    r"inputs in ten dimensions, normal ones or whitened digits, with two students of one teacher "
+    r"is below $10^{-20}$ for most samples (the median of the fits) after $3\cdot10^4$ steps of size $0.2$, where the population loss is "
+    r"still above $10^{-13}$: thin wedges hold so few inputs that they can be fitted exactly.",
     source=Source("theorylab", "derived in the chapter"),
     evidence="trend",
     uses=["teacher_students.rate-overparam"],
@@ -63,8 +62,8 @@ def _population(run: Run) -> float:
 def finite_sample(run: Run) -> Finding:
     return AllHold(
         {
-            "200 normal inputs": _ended(run, "normal"),
-            "200 whitened digits": _ended(run, "digits"),
+            "normal inputs": _ended(run, "normal"),
+            "whitened digits": _ended(run, "digits"),
             "population": AtLeast(_population(run), 1e-13),
         }
     )
@@ -72,4 +71,4 @@ def finite_sample(run: Run) -> Finding:
 
 @finite_sample.control("the population instead of a sample")
 def _(run: Run) -> Finding:
-    return AtMost(_population(run), 1e-16)
+    return AtMost(_population(run), SETTLED)

@@ -28,7 +28,7 @@ CLOSE_ANGLE = 0.01
 
 
 def _steps(run: Run) -> int:
-    return run.pick(ci=50_000, paper=1_000_000, gpu=100_000)
+    return run.pick(ci=100_000, paper=1_000_000, gpu=100_000)
 
 
 def _largest_angle(run: Run, setup: Setup) -> Finding:

@@ -55,10 +55,9 @@ def _instances(run: Run) -> list[Instance]:
 
 def _distance(a: Planar, b: Planar) -> tuple[float, float]:
     """Upper bounds on the differences of the losses and of the gradients."""
-    slopes = [
-        abs(x - y) for u, v in zip(a.gradients, b.gradients, strict=True) for x, y in zip(u, v)
-    ]
-    return _upper(a.loss - b.loss), max(_upper(gap) for gap in slopes)
+    pairs = zip(a.gradients, b.gradients, strict=True)
+    gaps = [_upper(u[axis] - v[axis]) for u, v in pairs for axis in (0, 1)]
+    return _upper(a.loss - b.loss), max(gaps)
 
 
 def _upper(value: arb) -> float:
