@@ -16,7 +16,7 @@ RERUN    := $(BUILD)/rerun-$(RUN)
 
 SETUP   := $(VENV)/.package
 SOURCES := $(shell find src -name '*.py' -o -name '*.csv' -o -name '*.json' | sort)
-PAGES   := $(shell find chapters _ext -type f -not -path '*/.*' -not -name '*.pyc' | sort) _config.yml _toc.yml
+PAGES   := $(shell find chapters _ext benchmarks/results -type f -not -path '*/.*' -not -name '*.pyc' | sort) _config.yml _toc.yml
 BOOKS   := $(wildcard chapters/*.ipynb)
 
 # Tests compute every claim anew; the pages of the site find the records by themselves.

@@ -22,8 +22,9 @@ def share_records(app: Sphinx) -> None:
 
 
 def state_of_the_book(folder: Path) -> str:
-    """Hash of what executed pages depend on beside their own text: library and notebooks."""
-    files = [*folder.glob("src/**/*.py"), *folder.glob("chapters/*.ipynb")]
+    """Hash of what executed pages depend on beside their own text: library, notebooks, timings."""
+    patterns = ("src/**/*.py", "chapters/*.ipynb", "benchmarks/results/*.json")
+    files = [path for pattern in patterns for path in folder.glob(pattern)]
     digest = hashlib.sha256()
     for path in sorted(files):
         digest.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes())

@@ -16,7 +16,6 @@ from typing import Any
 
 from theorylab.stats import ExponentFit, fit_exponent
 
-
 CONFIDENCE = 0.95
 """Of the intervals of exponents."""
 

@@ -1,9 +1,10 @@
-"""What the pages of the book show beside the chapters: scoreboard, cards, whole ledger, graph."""
+"""What the pages of the book show beside the chapters: scoreboard, cards, ledger, graph, speed."""
 
 from theorylab.pages.cards import ChapterCards
 from theorylab.pages.graph import ClaimGraph
 from theorylab.pages.ledger import LedgerPage
 from theorylab.pages.notebooks import Chapter, Part, book_folder, chapters, parts
+from theorylab.pages.performance import Performance
 from theorylab.pages.reruns import Comparison, own_records, records
 from theorylab.pages.scoreboard import Scoreboard
 
@@ -14,6 +15,7 @@ __all__ = [
     "Comparison",
     "LedgerPage",
     "Part",
+    "Performance",
     "Scoreboard",
     "book_folder",
     "chapters",
