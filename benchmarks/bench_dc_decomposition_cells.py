@@ -49,7 +49,8 @@ def polymake(planes: list[tuple[int, ...]]) -> tuple[int, float]:
 
 def polymake_version() -> str:
     answer = subprocess.run(["polymake", "--version"], capture_output=True, text=True, check=True)
-    return answer.stdout.strip().split("\n", 1)[0].removeprefix("polymake version ")
+    first_line = (answer.stdout or answer.stderr).strip().split("\n", 1)[0]
+    return first_line.removeprefix("polymake version ")
 
 
 def row(count: int, least: float | None) -> Row:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import json
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -127,3 +128,11 @@ def test_a_report_is_printed_and_stored(pairing: ModuleType, capsys: pytest.Capt
 )
 def test_durations_have_a_unit_that_suits_them(pairing: ModuleType, value: float, shown: str):
     assert pairing.duration(value) == shown
+
+
+def test_every_script_finds_what_it_imports():
+    scripts = sorted(path.stem for path in FILE.parent.glob("bench_*.py"))
+    assert scripts
+    command = [sys.executable, "-c", f"import {', '.join(scripts)}"]
+    run = subprocess.run(command, cwd=FILE.parent, capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr
