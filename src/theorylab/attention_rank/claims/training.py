@@ -27,7 +27,7 @@ from theorylab.run import Run
 from theorylab.stats import mean_at_least
 from theorylab.training import Checkpoint, checkpoints
 
-ORDER_LEVEL = 1e-4
+ORDER_LEVEL = 1e-3
 SEEDS = 14
 HALF_MORE = 1.5
 """What splitting the heads of a full-rank arm costs at least."""
@@ -120,7 +120,7 @@ def _arm(
         FarthestTask(d, N, coordinates),
         run.pick(ci=1000, paper=1500, gpu=100_000),
         run,
-        batch=run.pick(ci=48, paper=64, gpu=256),
+        batch=run.pick(ci=64, gpu=256),
         label=label,
         checkpoint=place(label),
     )
