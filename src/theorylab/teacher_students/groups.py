@@ -51,9 +51,9 @@ class Grouping:
         """Largest over smallest norm within a group, the worst group, shape (...)."""
         member = self.nearest[..., :, None] == np.arange(self.k)
         norms = self.norms[..., :, None]
-        largest = np.where(member, norms, -np.inf).max(-2)
+        largest = np.where(member, norms, 0.0).max(-2)
         smallest = np.where(member, norms, np.inf).min(-2)
-        return np.where(self.sizes > 0, largest / smallest, 1.0).max(-1)
+        return np.maximum(largest / smallest, 1.0).max(-1)
 
 
 def grouping(W: ArrayLike, V: ArrayLike) -> Grouping:

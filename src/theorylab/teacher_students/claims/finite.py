@@ -53,8 +53,9 @@ def _population(run: Run) -> float:
     "teacher_students.finite-sample",
     statement=r"The law needs the population: gradient descent on the empirical loss of $50$ "
     r"inputs in ten dimensions, normal ones or whitened digits, with two students of one teacher "
-    r"is below $10^{-20}$ for most samples (the median of the fits) after $3\cdot10^4$ steps of size $0.2$, where the population loss is "
-    r"still above $10^{-13}$: thin wedges hold so few inputs that they can be fitted exactly.",
+    r"is below $10^{-20}$ for most samples (the median of the fits) after $3\cdot10^4$ steps of "
+    r"size $0.2$, where the population loss is still above $10^{-13}$: thin wedges hold so few "
+    r"inputs that they can be fitted exactly.",
     source=Source("theorylab", "derived in the chapter"),
     evidence="trend",
     uses=["teacher_students.rate-overparam"],
