@@ -104,7 +104,7 @@ def test_the_page_shows_no_seconds():
 
 def test_peer_version_and_target_are_named_and_text_is_escaped():
     text = page(missing_mass_a=RESULT)._repr_html_()
-    assert "Beside <strong>scipy 1.2</strong>. Target: twenty times." in text
+    assert "Beside <strong>scipy (1.2)</strong>. Target: twenty times." in text
     assert "<h3>Collisions &amp; more</h3>" in text
     assert "close &lt;n&gt;" in text
     assert "<n>" not in text

@@ -204,7 +204,7 @@ def _anchor(name: str) -> str:
 
 
 def _peer(result: Result) -> str:
-    return f"{result.peer} {result.peer_version}".strip()
+    return f"{result.peer} ({result.peer_version})" if result.peer_version else result.peer
 
 
 def _text(result: Result) -> str:
