@@ -21,7 +21,8 @@ from .ansatz import PRIME
 from .theory import is_prime
 
 Permutation = tuple[int, ...]
-_LARGEST_MODULUS = 2**31
+_LARGEST_MODULUS = 2**24
+"""Products of two residues are exact in floating point, where reduction is fast."""
 
 
 def generated(generators: Sequence[Sequence[int]]) -> list[Permutation]:
@@ -167,53 +168,89 @@ def _inverse(value, modulus):  # pragma: no cover - compiled
 
 
 @njit(cache=True)
-def _eliminate(matrix, q, precision):  # pragma: no cover - compiled
-    """Column operations over Z/q^precision, pivots of least valuation, columns of b last.
+def _least_pivot(columns, free_row, free_column, q, precision, least):  # pragma: no cover - compiled
+    """An entry of least valuation in the free rows and columns; the search stops at ``least``."""
+    found, at_row, at_column = precision, -1, -1
+    for j in range(columns.shape[0] - 1):
+        if free_column[j]:
+            for i in range(columns.shape[1]):
+                if free_row[i] and columns[j, i]:
+                    v = _valuation(int(columns[j, i]), q, precision)
+                    if v < found:
+                        found, at_row, at_column = v, i, j
+                        if found == least:
+                            return found, at_row, at_column
+    return found, at_row, at_column
+
+
+@njit(cache=True)
+def _reduced(value, modulus, inverse):  # pragma: no cover - compiled
+    """Residue of an integer below 2^50; the rounded quotient is off by one at most."""
+    rest = value - modulus * np.floor(value * inverse)
+    if rest < 0:
+        rest += modulus
+    elif rest >= modulus:
+        rest -= modulus
+    return rest
+
+
+@njit(cache=True)
+def _clear_row(columns, free_column, row, pivot, power, modulus):  # pragma: no cover - compiled
+    """Subtract multiples of the pivot column, which has a power of q as pivot, from the others."""
+    inverse = 1.0 / modulus
+    last = columns.shape[0] - 1
+    for j in range(last + 1):
+        if (free_column[j] or j == last) and columns[j, row]:
+            factor = columns[j, row] / power
+            alive = False
+            for i in range(columns.shape[1]):
+                value = _reduced(columns[j, i] - factor * columns[pivot, i], modulus, inverse)
+                columns[j, i] = value
+                alive |= value != 0
+            free_column[j] &= alive
+
+
+@njit(cache=True)
+def _eliminate(columns, q, precision):  # pragma: no cover - compiled
+    """Column operations over Z/q^precision, pivots of least valuation; one column a line.
 
     The last column is the right side: it is reduced but never a pivot. Returns the valuations of
     the pivots, the power of q by which b had to be multiplied, and whether b was reduced to 0.
     """
     modulus = q**precision
-    rows, columns = matrix.shape
-    last = columns - 1
-    free_row = np.ones(rows, dtype=np.bool_)
-    free_column = np.ones(columns, dtype=np.bool_)
-    free_column[last] = False
+    free_row = np.ones(columns.shape[1], dtype=np.bool_)
+    free_column = np.ones(columns.shape[0], dtype=np.bool_)
+    free_column[-1] = False
     pivots = []
     needed, least = 0, 0
     while True:
-        found, at_row, at_column = precision, -1, -1
-        for i in range(rows):
-            if free_row[i]:
-                for j in range(last):
-                    if free_column[j] and matrix[i, j]:
-                        v = _valuation(matrix[i, j], q, precision)
-                        if v < found:
-                            found, at_row, at_column = v, i, j
-                            if found == least:
-                                break
-            if found == least and at_row >= 0:
-                break
-        if at_row < 0:
+        least, row, pivot = _least_pivot(columns, free_row, free_column, q, precision, least)
+        if row < 0:
             break
-        least = found
-        pivots.append(found)
-        power = q**found
-        inverse = _inverse(matrix[at_row, at_column] // power, modulus)
-        missing = found - _valuation(matrix[at_row, last], q, precision)
+        pivots.append(least)
+        power = q**least
+        unit = _inverse(int(columns[pivot, row]) // power, modulus)
+        missing = least - _valuation(int(columns[-1, row]), q, precision)
+        for i in range(columns.shape[1]):
+            columns[pivot, i] = _reduced(columns[pivot, i] * unit, modulus, 1.0 / modulus)
         if missing > 0:
             needed += missing
-            for i in range(rows):
-                matrix[i, last] = matrix[i, last] * q**missing % modulus
-        free_row[at_row] = False
-        free_column[at_column] = False
-        for j in range(columns):
-            if (free_column[j] or j == last) and matrix[at_row, j]:
-                factor = matrix[at_row, j] // power % modulus * inverse % modulus
-                for i in range(rows):
-                    if matrix[i, at_column]:
-                        matrix[i, j] = (matrix[i, j] - factor * matrix[i, at_column]) % modulus
-    return pivots, needed, not matrix[:, last].any()
+            for i in range(columns.shape[1]):
+                columns[-1, i] = _reduced(columns[-1, i] * q**missing, modulus, 1.0 / modulus)
+        free_row[row] = False
+        free_column[pivot] = False
+        _clear_row(columns, free_column, row, pivot, power, modulus)
+    return pivots, needed, not columns[-1].any()
+
+
+def _distinct_lines(table: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The distinct rows."""
+    lines = np.ascontiguousarray(table)
+    return lines[list({line.tobytes(): i for i, line in enumerate(lines)}.values())]
+
+
+def _rank(table: NDArray[np.int64]) -> int:
+    return nmod_mat(fmpz_mat(table.tolist()), PRIME).rank()
 
 
 def q_denominator(
@@ -239,18 +276,20 @@ def q_denominator(
     ValueError
         If q is no prime, or b is not in the rational span of A.
     ArithmeticError
-        If the precision, q**K below 2**31, does not suffice.
+        If the precision, q**K below 2**24, does not suffice.
     """
     if not is_prime(q):
         raise ValueError(f"q must be a prime, got {q}")
-    table = np.column_stack([np.asarray(A), np.asarray(b)]).astype(np.int64)
-    rank = nmod_mat(fmpz_mat(table[:, :-1].tolist()), PRIME).rank()
-    if nmod_mat(fmpz_mat(table.tolist()), PRIME).rank() > rank:
-        raise ValueError("b is not in the rational span of A; see NoRepresentation.dual")
+    rows = _distinct_lines(np.column_stack([np.asarray(A), np.asarray(b)]).astype(np.int64))
+    table = np.column_stack([_distinct_lines(rows[:, :-1].T).T, rows[:, -1]])
     precision = 1
     while q ** (precision + 1) < _LARGEST_MODULUS:
         precision += 1
-    pivots, needed, solved = _eliminate(table % q**precision, q, precision)
+    columns = np.ascontiguousarray((table % q**precision).T.astype(float))
+    pivots, needed, solved = _eliminate(columns, q, precision)
+    rank = _rank(table)
+    if _rank(table[:, :-1]) < rank:
+        raise ValueError("b is not in the rational span of A; see NoRepresentation.dual")
     if len(pivots) < rank or not solved:
         raise ArithmeticError(
             f"{q}-adic precision {precision} does not suffice: {len(pivots)} pivots of {rank}"

@@ -260,6 +260,12 @@ def union_mod_p(run: Run) -> Finding:
             "dimension 4, modulus 2": _zonotope_joins(run, 4, 2, count),
             "dimension 5, modulus 2": _zonotope_joins(run, 5, join_divisor(5), 6),
             "dimension 6, modulus 12": _zonotope_joins(run, 6, join_divisor(6), 2),
+            **{
+                f"dimension {d}, modulus {join_divisor(d)}": _zonotope_joins(
+                    run, d, join_divisor(d), 12
+                )
+                for d in run.pick(ci=(), paper=(8, 9))
+            },
             "faces pass their divisor on": _face_divisors(run),
             "two formulas for the divisor": Equal(
                 [join_divisor(d) for d in range(1, 21)],
@@ -320,6 +326,10 @@ def su_k_divisible(run: Run) -> Finding:
             "all 131 blocks on five numbers": _odd_faces(five, 4, 2),
             "all 144 blocks on six numbers": _odd_faces(six, 4, 2),
             "volumes that occur": Equal((len(wide), sorted(set(wide))), (19, [2, 4, 6, 8])),
+            **{
+                f"all blocks of 3 pairs on {n} numbers": _odd_faces(_all_blocks(n, 3), 4, 2)
+                for n in run.pick(ci=(), paper=(7,))
+            },
         }
     )
 
