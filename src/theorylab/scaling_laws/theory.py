@@ -162,9 +162,10 @@ def linear_mean_finite(
         kept[_whole(trained, "trained") :] = 1
         gain[trained:] = 0
     errors = [half * (spread @ c) / N]
-    for _ in range(steps):
-        c = kept * c + gain * (2 * N * errors[-1] + N * sigma2)
-        errors.append(half * (spread @ c) / N)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for _ in range(steps):
+            c = kept * c + gain * (2 * N * errors[-1] + N * sigma2)
+            errors.append(half * (spread @ c) / N)
     return errors if exact else np.array(errors)
 
 

@@ -17,8 +17,15 @@ from theorylab.scaling_laws import enclosures
 from theorylab.scaling_laws.hierarchy import annihilates, moment_error, vandermonde
 
 DERIVED = Source("theorylab", "derived in the chapter")
-QUADRUPLES = ((0, 0, 0, 0), (0, 0, 0, 1), (0, 1, 0, 0), (0, 1, 0, 1), (0, 1, 1, 2), (0, 1, 2, 2),
-              (0, 1, 2, 3))  # fmt: skip
+QUADRUPLES = (
+    (0, 0, 0, 0),
+    (0, 0, 0, 1),
+    (0, 1, 0, 0),
+    (0, 1, 0, 1),
+    (0, 1, 1, 2),
+    (0, 1, 2, 2),
+    (0, 1, 2, 3),
+)
 Quadruple = tuple[int, int, int, int]
 
 
@@ -72,9 +79,13 @@ def _fourth(C: np.ndarray, quadruple: Quadruple) -> float:
 
 def _worst_fourth(stack: list[np.ndarray], formula: Callable) -> AtMost:
     return AtMost(
-        max(_distance(enclosures.erf_fourth(C, *q), formula(C, q)) for C in stack for q in QUADRUPLES),
+        max(
+            _distance(enclosures.erf_fourth(C, *q), formula(C, q))
+            for C in stack
+            for q in QUADRUPLES
+        ),
         1e-12,
-    )  # fmt: skip
+    )
 
 
 def _entry(name: str, act: str) -> Callable:
@@ -83,17 +94,18 @@ def _entry(name: str, act: str) -> Callable:
 
 def _moving(stack: list[np.ndarray]) -> list[np.ndarray]:
     """Those without a field of variance zero, where ReLU has no derivative, nor a huge one."""
-    return [C for C in stack if 0 < C.diagonal().min() and C.max() < 1e4]
+    return [C for C in stack if C.diagonal().min() > 0 and C.max() < 1e4]
 
 
 @claim(
     "scaling_laws.kernels",
-    statement=r"""For jointly Gaussian fields the averages $E[gg]$, $E[g'g']$, $E[g''g]$ of erf and ReLU units, and
-$E[g'_ig'_jg_ag_b]$ of erf units, are the elementary functions of the covariance printed in the
-chapter: each lies within $10^{-12}$ of a rigorous enclosure of its integral.""",
+    statement=r"""For jointly Gaussian fields the averages $E[gg]$, $E[g'g']$, $E[g''g]$ of erf
+and ReLU units, and $E[g'_ig'_jg_ag_b]$ of erf units, are the elementary functions of the
+covariance printed in the chapter: each lies within $10^{-12}$ of a rigorous enclosure of its
+integral.""",
     source=DERIVED,
     evidence="certified",
-)  # fmt: skip
+)
 def kernels_claim(run: Run) -> Finding:
     stack = _covariances(run)
     parts: dict[str, Finding] = {
@@ -173,13 +185,13 @@ def _killed(run: Run, missing: int) -> Equal:
 
 @claim(
     "scaling_laws.closure",
-    statement=r"""The moments $\langle\lambda^lR\rangle$, $\langle\lambda^lQ\rangle$ close at $l=L$, the number of
-*distinct* eigenvalues: $\prod_k(\Sigma-\lambda_k)=0$ with repetitions left out, and no polynomial of
-lower degree does it. The closed hierarchy and the flow of the blocks give the same learning curve
-within $10^{-6}$ for $L\le4$.""",
+    statement=r"""The moments $\langle\lambda^lR\rangle$, $\langle\lambda^lQ\rangle$ close at
+$l=L$, the number of *distinct* eigenvalues: $\prod_k(\Sigma-\lambda_k)=0$ with repetitions
+left out, and no polynomial of lower degree does it. The closed hierarchy and the flow of the
+blocks give the same learning curve within $10^{-6}$ for $L\le4$.""",
     source=DERIVED,
     evidence="exact",
-)  # fmt: skip
+)
 def closure(run: Run) -> Finding:
     distinct, repeated, vectors = _rational_spectrum(run)
     short = [

@@ -55,13 +55,14 @@ def _bracketed(beta: float, L: int) -> dict[str, Finding]:
 
 @claim(
     "scaling_laws.linear-time-law",
-    statement=r"""Linear units, power-law spectrum of $L$ eigenvalues, small learning rate. With
-$x=2\eta\lambda_+\alpha$ and $s=\beta/(1+\beta)$ the error lies within $\frac{(1+\sigma_J^2)\lambda_+}{2L}\frac1{ex}$ of
-its expression by incomplete gamma functions for $1\le x\le L^{1+\beta}$, and it falls as $\alpha^{-s}$ there:
-the slope of $\epsilon_g$ plus the variance that the cut spectrum lacks is $-s$ within $10^{-3}$.""",
+    statement=r"""Linear units, power-law spectrum of $L$ eigenvalues, small learning rate.
+With $x=2\eta\lambda_+\alpha$ and $s=\beta/(1+\beta)$ the error lies within
+$\frac{(1+\sigma_J^2)\lambda_+}{2L}\frac1{ex}$ of its expression by incomplete gamma functions
+for $1\le x\le L^{1+\beta}$, and it falls as $\alpha^{-s}$ there: the slope of $\epsilon_g$
+plus the variance that the cut spectrum lacks is $-s$ within $10^{-3}$.""",
     source=PAPER,
     evidence="trend",
-)  # fmt: skip
+)
 def linear_time_law(run: Run) -> Finding:
     parts: dict[str, Finding] = {}
     for beta in BETAS:
@@ -139,21 +140,23 @@ def _noise_floor(eta: float = 0.5, sigma2: float = 0.3) -> Close:
 
 @claim(
     "scaling_laws.lr-prefactor-and-threshold",
-    statement=r"""For *any* spectrum of mean 1 the linear flow is stable exactly for $\eta<2$. In the window of the power law
-the learning rate changes only the prefactor, by $1/(1-\eta/2)$; label noise of variance $\sigma^2$
-leaves the floor $\frac{\eta\sigma^2/4}{1-\eta/2}$.""",
+    statement=r"""For *any* spectrum of mean 1 the linear flow is stable exactly for $\eta<2$.
+In the window of the power law the learning rate changes only the prefactor, by $1/(1-\eta/2)$;
+label noise of variance $\sigma^2$ leaves the floor $\frac{\eta\sigma^2/4}{1-\eta/2}$.""",
     source=PAPER,
     evidence="exact",
     uses=["scaling_laws.linear-time-law"],
-)  # fmt: skip
+)
 def lr_prefactor_and_threshold(run: Run) -> Finding:
     return AllHold(
         {
             "sign of the determinant around 2": _signs(run, 1),
-            **{f"prefactor, β = {b}": _prefactors(b, lambda eta: 1 / (1 - eta / 2)) for b in (1, 2)},
+            **{
+                f"prefactor, β = {b}": _prefactors(b, lambda eta: 1 / (1 - eta / 2)) for b in (1, 2)
+            },
             "noise floor": _noise_floor(),
         }
-    )  # fmt: skip
+    )
 
 
 @lr_prefactor_and_threshold.control("the prefactor 1/(1+η/2)")
@@ -212,12 +215,13 @@ def _tail_bounds(beta: float, L: int) -> dict[str, Finding]:
 
 @claim(
     "scaling_laws.feature-law",
-    statement=r"""Train only the $N_l$ coordinates of largest variance, the others frozen at zero. Then
-$2N\epsilon_\infty=\sum_{k>N_l}\lambda_k\big/\big(1-\sum_{k\le N_l}\frac{\eta\lambda_k/N}{2(1-\eta\lambda_k/N)}\big)$ exactly at every
-finite $N$, and for power-law spectra $\epsilon_\infty\propto N_l^{-\beta}$.""",
+    statement=r"""Train only the $N_l$ coordinates of largest variance, the others frozen at
+zero. Then $2N\epsilon_\infty=\sum_{k>N_l}\lambda_k\big/\big(1-\sum_{k\le
+N_l}\frac{\eta\lambda_k/N}{2(1-\eta\lambda_k/N)}\big)$ exactly at every finite $N$, and for
+power-law spectra $\epsilon_\infty\propto N_l^{-\beta}$.""",
     source=PAPER,
     evidence="trend",
-)  # fmt: skip
+)
 def feature_law(run: Run) -> Finding:
     L = run.pick(ci=10**6, paper=10**7)
     parts: dict[str, Finding] = {

@@ -24,11 +24,16 @@ def descended(
     N, rng = inputs.lam.size, run.rng(f"weights {units} {inputs.lam.size}")
     J, B = 0.1 * rng.standard_normal((units, N)), rng.standard_normal((units, N))
     runs = simulate_sgd(
-        J, B, inputs.lam, eta, int(TIMES[-1]) * N, TIMES * N,
+        J,
+        B,
+        inputs.lam,
+        eta,
+        int(TIMES[-1]) * N,
+        TIMES * N,
         act="linear" if units == 1 else "erf",
         seeds=run.seed_sequence(f"samples {units} {N} {eta} {real}").spawn(seeds),
         inputs=inputs.X if real else None,
-    )  # fmt: skip
+    )
     return runs, J, B
 
 
@@ -48,9 +53,11 @@ def _surrogate(
     runs, J, B = descended(run, inputs, units, eta, False, run.pick(ci=48, paper=400))
     means = predicted(inputs, J, B, eta)
     return {
-        f"{name}, α = {alpha}": mean_equals(runs.eps_g[:, t], means[t], power_against=0.5 * means[t])
+        f"{name}, α = {alpha}": mean_equals(
+            runs.eps_g[:, t], means[t], power_against=0.5 * means[t]
+        )
         for t, alpha in enumerate(TIMES)
-    }  # fmt: skip
+    }
 
 
 def _real_within(run: Run, inputs: RealInputs, means_of, name: str) -> dict[str, Finding]:
@@ -78,10 +85,11 @@ def _flat(inputs: RealInputs, J: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 @claim(
     "scaling_laws.real-spectra",
-    statement=r"""With the measured spectra of digits and of photograph patches, descent on Gaussian inputs follows the theory, linear
-and erf. On the real inputs themselves the linear theory is within 5 % at $\eta=0.05$ for digits and for patches of one
-photograph; patches of the other, with fourth moments far above Gaussian ones, diverge at $\eta=0.5$ where the
-theory converges.""",
+    statement=r"""With the measured spectra of digits and of photograph patches, descent on
+Gaussian inputs follows the theory, linear and erf. On the real inputs themselves the linear
+theory is within 5 % at $\eta=0.05$ for digits and for patches of one photograph; patches of
+the other, with fourth moments far above Gaussian ones, diverge at $\eta=0.5$ where the theory
+converges.""",
     source=DERIVED,
     evidence="statistical",
     uses=["scaling_laws.linear-exact-mean", "scaling_laws.sgd-follows-ode"],

@@ -51,9 +51,12 @@ def _ratio(M: int, L: int, beta: float, tolerance: float) -> Close:
 
 @claim(
     "scaling_laws.specialised-power-law",
-    statement=r"""After specialisation, at small learning rates, $\epsilon_g\simeq\frac{c^2}2\langle\lambda[g_se^{-2\eta c^2g_s\lambda\alpha}+(M-1)g_ae^{-2\eta c^2g_a\lambda\alpha}]\rangle$ with
-$g_s=\frac2\pi(\frac1{\sqrt3}+\frac{M-1}2)$ and $g_a=\frac2\pi(\frac1{\sqrt3}-\frac12)$: a power law $\alpha^{-\beta/(1+\beta)}$ before the slowest direction is learned, an
-exponential after it. With $10^8$ eigenvalues the law holds over seven decades.""",
+    statement=r"""After specialisation, at small learning rates,
+$\epsilon_g\simeq\frac{c^2}2\langle\lambda[g_se^{-2\eta c^2g_s\lambda\alpha}+(M-1)g_ae^{-2\eta
+c^2g_a\lambda\alpha}]\rangle$ with $g_s=\frac2\pi(\frac1{\sqrt3}+\frac{M-1}2)$ and
+$g_a=\frac2\pi(\frac1{\sqrt3}-\frac12)$: a power law $\alpha^{-\beta/(1+\beta)}$ before the
+slowest direction is learned, an exponential after it. With $10^8$ eigenvalues the law holds
+over seven decades.""",
     source=PAPER,
     evidence="trend",
 )
@@ -116,8 +119,9 @@ def _thresholds(predicted, cases: tuple[tuple[int, int], ...]) -> Close:
 
 @claim(
     "scaling_laws.specialised-threshold",
-    statement=r"""Perfect learning of $M$ orthonormal erf teachers is linearly stable exactly up to a learning rate that does not depend on the
-spectrum: $c^2\eta_c$ is the least positive root of $\det(2\mathcal L-\eta\mathcal V)=0$ for the $2\times2$ matrices of the chapter;
+    statement=r"""Perfect learning of $M$ orthonormal erf teachers is linearly stable exactly
+up to a learning rate that does not depend on the spectrum: $c^2\eta_c$ is the least positive
+root of $\det(2\mathcal L-\eta\mathcal V)=0$ for the $2\times2$ matrices of the chapter;
 $\pi\sqrt{5/3}$ for $M=1$.""",
     source=DERIVED,
     evidence="exact",
