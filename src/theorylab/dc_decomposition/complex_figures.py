@@ -23,6 +23,15 @@ from .regular import regularity
 Box = tuple[int, int, int, int]
 Corner = tuple[float, float]
 CONVEX, CONCAVE = PALETTE[0], PALETTE[1]
+_LABEL_OFFSETS = {
+    "A": (4, 6),
+    "B": (-14, 3),
+    "C": (-6, -15),
+    "a": (2, -14),
+    "b": (6, 4),
+    "c": (-12, 3),
+}
+"""Points, from the corners of the twisted triangles to where their names cross no wall."""
 _TINTS = ("#E8F1F8", "#FBEFE6", "#E8F5F0", "#F8EDF4", "#FCF4E3", "#EBF5FB", "#EEEEEE")
 
 
@@ -207,18 +216,8 @@ def twisted_figure() -> Figure:
         axes.plot(xs, ys, **style)
     for name, (x, y) in TRIANGLE_POINTS.items():
         axes.plot(x, y, "o", color="black", markersize=4)
-        axes.annotate(
-            f"${name}$",
-            (x, y),
-            xytext=(6, 5),
-            textcoords="offset points",
-            bbox={
-                "boxstyle": "circle,pad=0.1",
-                "facecolor": "white",
-                "edgecolor": "none",
-                "alpha": 0.8,
-            },
-        )
+        place = _LABEL_OFFSETS[name]
+        axes.annotate(f"${name}$", (x, y), xytext=place, textcoords="offset points")
     _bare(axes, box)
     axes.set_title("no convex function kinks on the three thick walls")
     return made

@@ -48,16 +48,17 @@ def bias_curves(size: int = 1000, seed: int = 0) -> Figure:
         for ax, estimator in ((left, "good_turing"), (right, "minimal_bias")):
             logs = [theory.log10_bias(population, int(n), 0, estimator) for n in sizes]
             ax.plot(sizes, logs, color=colour, label=name)
-    right.plot(sizes, -sizes * np.log10(2), "--", color=COLOURS["bound"], label="any p: K = n/2")
-    right.plot(
-        sizes, (1 - 2 * sizes) * np.log10(2), ":", color=COLOURS["bound"], label="any p: Chebyshev"
-    )
     moving = [_log10_remainder_of_moving(int(n)) for n in sizes]
-    right.plot(sizes, moving, color=COLOURS["control"], lw=3, label="p_max = 1 - 1/n")
-    left.set(title="Good–Turing", xlabel="n", ylabel="log10 |bias|")
-    right.set(title="minimal bias", xlabel="n")
-    left.legend(fontsize=8)
-    right.legend(fontsize=8)
+    for line, logs, label in (
+        ("-", moving, r"$p_{\max}=1-1/n$"),
+        ("--", -sizes * np.log10(2), "any $p$, stopped at $n/2$"),
+        (":", (1 - 2 * sizes) * np.log10(2), "any $p$, Chebyshev"),
+    ):
+        right.plot(sizes, logs, line, color="black", label=label)
+    left.set(title="Good–Turing", xlabel="$n$", ylabel=r"$\log_{10}$ |bias|")
+    right.set(title="minimal bias", xlabel="$n$")
+    left.legend(fontsize=9)
+    right.legend(handles=right.lines[len(BENCHMARKS) :], fontsize=9, loc="lower left")
     return fig
 
 
@@ -84,8 +85,9 @@ def coefficients(n: int = 20) -> Figure:
         ax.plot(k, c, marker, color=colour, label=label)
     ax.set_yscale("symlog", linthresh=1e-6)
     ax.axhline(0, color=COLOURS["muted"], lw=0.8)
-    ax.set(xlabel="k", ylabel="coefficient of Φ_k", title=f"n = {n}")
-    ax.legend()
+    ax.set(xlabel="$k$", ylabel=r"coefficient of $\Phi_k$", title=f"$n={n}$")
+    ax.set_xticks(range(2, n + 1, 2))
+    ax.legend(loc="lower center")
     return fig
 
 
@@ -96,12 +98,14 @@ def dominant_class(n: int = 20, others: int = 10) -> Figure:
     rows = [_relative_errors(float(top), n, others) for top in tops]
     fig, ax = figure(7.0, 3.8)
     ax.semilogy(tops, [row[0] for row in rows], color=COLOURS["control"], label="all terms")
-    ax.semilogy(tops, [row[1] for row in rows], "--", color=COLOURS["bound"], label="K = n/2")
+    ax.semilogy(
+        tops, [row[1] for row in rows], "--", color=COLOURS["bound"], label="stopped at $n/2$"
+    )
     ax.axvline(0.5, color=COLOURS["muted"], lw=1)
     ax.set(
-        xlabel="largest probability",
+        xlabel=r"largest probability $p_{\max}$",
         ylabel="MSE / MSE of Good–Turing",
-        title=f"n = {n}, one class against {others} equal ones",
+        title=f"$n={n}$, one class against {others} equal ones",
     )
     ax.legend()
     return fig
@@ -131,7 +135,7 @@ def convex_bowl(
     path = np.array([_search_point(sample.fingerprint, g, seed) for g in generations])
     fig, ax = figure(7.2, 5.0)
     first, second = np.meshgrid(np.linspace(0.2, 1.2, 61), np.linspace(-0.6, 1.2, 61))
-    levels = np.geomspace(1, 12, 12)
+    levels = np.geomspace(1, 12, 13)
     filled = ax.contourf(first, second, _over_grid(seen, first, second), levels, cmap="Blues_r")
     ax.contour(
         first,
@@ -148,8 +152,9 @@ def convex_bowl(
         ("true optimum", "D", _optimum(truth)),
     ):
         ax.plot(*point, marker, ms=10, color="white", mec="black", label=label, ls="none")
-    fig.colorbar(filled, ax=ax, label="plug-in MSE / its minimum")
-    ax.set(xlabel="n c₁", ylabel="n c₂", title=f"uniform, S = n = {n}")
+    ax.plot([], [], color=COLOURS["measured"], label="true MSE, same levels")
+    fig.colorbar(filled, ax=ax, label="plug-in MSE / its minimum", ticks=levels[::2], format="%.1f")
+    ax.set(xlabel="$n\\,c_1$", ylabel="$n\\,c_2$", title=f"uniform, $S=n={n}$")
     legend = ax.legend(loc="lower left", fontsize=9, frameon=True)
     legend.set_alpha(0.9)
     return fig
@@ -188,12 +193,24 @@ def efficiency_floor(
     """What knowing "it is uniform" can gain over Good-Turing, against n/S, with measured points."""
     lam = np.geomspace(0.02, 12, 300)
     fig, ax = figure(7.0, 3.8)
-    ax.semilogx(lam, theory.uniform_floor(lam), color=COLOURS["prediction"], label="R(λ)")
+    ax.semilogx(
+        lam, theory.uniform_floor(lam), color=COLOURS["prediction"], label=r"floor $R(\lambda)$"
+    )
     ax.axhline(1, color=COLOURS["muted"], lw=1)
-    ax.axhspan(0.70, 0.72, color=COLOURS["control"], alpha=0.3, lw=0, label="published, frozen")
+    published = [cell for cell in published_search() if cell.population == "uniform"]
+    ax.semilogx(
+        [cell.n / cell.size for cell in published],
+        [cell.frozen_ratio for cell in published],
+        "x",
+        color=COLOURS["control"],
+        mew=2,
+        label="published, frozen ($S=100,200$)",
+    )
     if len(loads):
-        ax.errorbar(loads, ratios, errors, fmt="o", color=COLOURS["measured"], label="measured")
-    ax.set(xlabel="λ = n / S", ylabel="MSE / MSE of Good–Turing", title="uniform population")
+        ax.errorbar(
+            loads, ratios, errors, fmt="o", color=COLOURS["measured"], label="told “uniform”"
+        )
+    ax.set(xlabel=r"$\lambda=n/S$", ylabel="MSE / MSE of Good–Turing", title="uniform population")
     ax.legend(loc="lower left")
     return fig
 
@@ -205,10 +222,18 @@ def frozen_and_reported(sizes: Sequence[int] = (4, 8, 12, 16, 20)) -> Figure:
     fig, ax = figure(7.0, 3.8)
     ax.plot(sizes, rows[:, 0], "o-", color=COLOURS["control"], label="frozen: a fresh sample")
     ax.plot(sizes, rows[:, 1], "s-", color=COLOURS["measured"], label="reported: its own sample")
-    ax.plot(sizes, rows[:, 2], "^--", color=COLOURS["accent"], label="frozen, T½ = Good–Turing")
+    ax.plot(
+        sizes, rows[:, 2], "^--", color=COLOURS["accent"], label=r"frozen: $T_{1/2}$, which is $G$"
+    )
     ax.axhline(1, color=COLOURS["muted"], lw=1)
-    ax.set(xlabel="n = S", ylabel="MSE / MSE of Good–Turing", title="every sample counted, K = 2")
-    ax.legend(loc="lower right", fontsize=9)
+    ax.set(
+        xlabel="$n=S$",
+        ylabel="MSE / MSE of Good–Turing",
+        title="uniform, every sample counted, $K=2$",
+        xticks=sizes,
+        ylim=(0.48, 1.02),
+    )
+    ax.legend(loc="center right", bbox_to_anchor=(1, 0.6), fontsize=9)
     return fig
 
 
@@ -231,7 +256,7 @@ def two_protocols(pilots: int = 30, samples: int = 200, seed: int = 0) -> Figure
     """MSE relative to Good-Turing in the 36 cells: on fresh samples above, on one's own below."""
     rows = [(size, n) for size in (100, 200) for n in (size // 2, size, 2 * size)]
     columns = _published_panels(), _measured_panels(pilots, samples, seed), _halfway_panels()
-    titles = "genetic search (published)", "4/5 of BAG2 (ours)", "T½: Good–Turing itself"
+    titles = "genetic search (published)", "4/5 of BAG2 (ours)", r"$T_{1/2}$: Good–Turing itself"
     fig, axes = figure(9.5, 6.0, nrows=2, ncols=3, sharex=True, sharey=True)
     for column, (title, panels) in enumerate(zip(titles, columns, strict=True)):
         for ax, cells in zip(axes[:, column], panels, strict=True):
@@ -239,7 +264,7 @@ def two_protocols(pilots: int = 30, samples: int = 200, seed: int = 0) -> Figure
         axes[0, column].set_title(title)
         axes[1, column].set_xticks(range(len(BENCHMARKS)), BENCHMARKS, rotation=45, ha="right")
     for ax, label in zip(axes[:, 0], ("fresh sample (frozen)", "its own sample"), strict=True):
-        ax.set_yticks(range(len(rows)), [f"S={size}, n={n}" for size, n in rows])
+        ax.set_yticks(range(len(rows)), [f"$S={size}$, $n={n}$" for size, n in rows])
         ax.set_ylabel(label)
     return fig
 
@@ -325,7 +350,7 @@ def plug_in_at_scale(
             ratios = [score.ratio for score in scores]
             ax.errorbar(sizes, ratios, errors, fmt=line, color=colour, capsize=2, label=label)
         ax.axhline(1, color=COLOURS["muted"], lw=1)
-        ax.set(xscale="log", title=name, xlabel="n = S", xticks=sizes)
+        ax.set(xscale="log", title=name, xlabel="$n=S$")
         ax.set_xticks(sizes, [str(n) for n in sizes])
         ax.minorticks_off()
     axes[0].set_ylabel("MSE / MSE of Good–Turing\non its own sample")
@@ -366,7 +391,8 @@ def fuzzing_run(executions: int = 2048, others: int = 6000, seed: int = 0) -> Fi
     """A campaign watched: the true risk of something new, its estimate, and two kinds of bound."""
     labels = fuzz(executions + others, np.random.default_rng(seed))
     campaign, rest = labels[:executions], labels[executions:]
-    checked = np.unique(np.geomspace(32, executions, 40).astype(int))
+    doublings = 2 ** np.arange(5, executions.bit_length())
+    checked = np.union1d(np.geomspace(32, executions, 40).astype(int), doublings)
     monitor, states, truth = Monitor(target=0.05), [], []
     for label_count, start in zip(checked, [0, *checked[:-1]], strict=True):
         monitor.observe_all(campaign[start:label_count].tolist())
@@ -374,12 +400,14 @@ def fuzzing_run(executions: int = 2048, others: int = 6000, seed: int = 0) -> Fi
         truth.append(np.isin(rest, campaign[:label_count], invert=True).mean())
     fig, ax = figure(7.0, 4.0)
     low, high = ([getattr(s.interval, end) for s in states] for end in ("low", "high"))
-    ax.fill_between(checked, low, high, color=COLOURS["measured"], alpha=0.2, lw=0, label="Esty")
+    ax.fill_between(
+        checked, low, high, color=COLOURS["measured"], alpha=0.2, lw=0, label="Esty, 95 %"
+    )
     ax.plot(checked, [s.estimate for s in states], color=COLOURS["measured"], label="Good–Turing")
-    ax.plot(checked, truth, "--", color=COLOURS["prediction"], label="risk in other runs")
+    ax.plot(checked, truth, "--", color=COLOURS["prediction"], label="truth, from other runs")
     bounds = [s.upper for s in states]
     ax.step(checked, bounds, where="post", color=COLOURS["bound"], label="hold-out bound")
-    ax.axhline(monitor.target, color=COLOURS["muted"], lw=1, ls=":")
+    ax.axhline(monitor.target, color="black", lw=1, ls=":", label="target")
     ax.set(xscale="log", ylim=(0, 1), xlabel="executions", ylabel="P(next behaviour is new)")
     ax.legend(fontsize=9)
     return fig
@@ -402,7 +430,12 @@ def searches(generations: int = 200, seeds: int = 5, n: int = 100) -> Figure:
             ax.plot(errors, color=colour, lw=1.2, label=label if seed == 0 else None)
     for K, line in ((2, "--"), (10, ":")):
         solved = optimal(mom, K).value / found.history[0]
-        ax.axhline(solved, ls=line, color=COLOURS["prediction"], label=f"one solve, K = {K}")
-    ax.set(xlabel="generation", ylabel="plug-in MSE / that of the start", ylim=(0, 1.05))
-    ax.legend(loc="lower left", fontsize=9)
+        ax.axhline(solved, ls=line, color=COLOURS["prediction"], label=f"one solve, $K={K}$")
+    ax.set(
+        xlabel="generation",
+        ylabel="plug-in MSE / that of the start",
+        title=f"uniform, $S=n={n}$",
+        ylim=(0, 1.05),
+    )
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 0.12), fontsize=9)
     return fig

@@ -73,7 +73,7 @@ def _draw_graph(axis: Axes, graph: nx.Graph, base: int) -> None:
         edge_color=COLOURS["muted"],
     )
     axis.set_axis_off()
-    axis.set_title(f"1  Couplings 1/t on the edges, t = {base}")
+    axis.set_title(f"1  Couplings $1/t$ on the edges, $t={base}$")
 
 
 def _draw_answers(axis: Axes, chain: TVChain) -> None:
@@ -95,7 +95,7 @@ def _draw_marginals(axis: Axes, chain: TVChain) -> None:
         axis.annotate(f"{step.spin}", (k, 0.03), ha="center")
     axis.set(xlabel="step (side kept, in the bar)", ylabel="its conditional probability")
     axis.set(xticks=steps, ylim=(0, 1.05))
-    axis.set_title(f"3  One weight over their product: Z ≈ {float(chain.value):.4g}")
+    axis.set_title(f"3  One weight over their product: $Z$ ≈ {float(chain.value):.4g}")
 
 
 def _draw_spectrum(axis: Axes, spectrum: Sequence[int], base: int) -> None:
@@ -106,7 +106,7 @@ def _draw_spectrum(axis: Axes, spectrum: Sequence[int], base: int) -> None:
         axis.annotate(str(count), (size, count), ha="center", va="bottom")
     axis.set(xlabel="edges cut", ylabel="number of cuts", xticks=sizes)
     axis.margins(y=0.15)
-    axis.set_title(f"4  Digits of Z tᵐ in base {base}: MAX-CUT = {len(spectrum) - 1}")
+    axis.set_title(f"4  Digits of $Z\\,t^m$ in base {base}: MAX-CUT = {len(spectrum) - 1}")
 
 
 @picture
@@ -132,7 +132,14 @@ def error_figure(n: int = 5, seed: int = 0) -> Figure:
             MARKS[adversary],
             label=f"all {adversary}" if adversary != "random" else "random",
         )
-    axis.set(xlabel="relative error η of every distance", ylabel="Ẑ / Z")
+    axis.plot(
+        [float(size) for size in sizes],
+        [float(1 / (1 - size) ** n) for size in sizes],
+        "--",
+        color=COLOURS["muted"],
+        label=r"least error if all are down, $(1-\eta)^{-n}$",
+    )
+    axis.set(xlabel=r"relative error $\eta$ of every distance", ylabel=r"$\hat Z/Z$")
     axis.legend(loc="upper left")
     return made
 
@@ -174,8 +181,8 @@ def gap_figure(vertices: int = 5, spins: int = 8, seed: int = 0) -> Figure:
     made, axis = figure(7.4, 4.2)
     points = _gap_points(vertices, spins, rng)
     for holds, colour, text in (
-        (True, COLOURS["prediction"], "exact, α(G) ≥ c"),
-        (False, COLOURS["measured"], "exact, α(G) < c"),
+        (True, COLOURS["prediction"], r"exact, $\alpha(G)\geq c$"),
+        (False, COLOURS["measured"], r"exact, $\alpha(G)<c$"),
     ):
         chosen = [(k, exact) for k, (found, exact, _) in enumerate(points) if found is holds]
         axis.plot(*zip(*chosen, strict=True), ".", color=colour, label=text)
@@ -188,7 +195,7 @@ def gap_figure(vertices: int = 5, spins: int = 8, seed: int = 0) -> Figure:
         linewidth=0,
         label="between 1/3 and 2/3",
     )
-    axis.set(xlabel="pair (G, c)", ylabel="log₂ odds of the distance")
+    axis.set(xlabel="pair $(G,c)$, sorted", ylabel=r"$\log_2$ odds of the distance")
     axis.legend(loc="lower right")
     return made
 

@@ -116,7 +116,7 @@ def failure_map_figure(exponents: Sequence[int] = range(21)) -> Figure:
             linewidth=1.2,
         )
         axis.set_title(title)
-        axis.set(xlabel="k, for a spread of 10^-k", yticks=range(len(METHODS)))
+        axis.set(xlabel=r"$k$, for a perturbation of $10^{-k}$", yticks=range(len(METHODS)))
         axis.set_yticklabels(METHODS)
         axis.set_xticks(range(0, len(pairs), 4), [str(k) for k in exponents[::4]])
         axis.grid(visible=False)
@@ -136,7 +136,7 @@ def moment_gap_figure(orders: Sequence[int] = range(2, 41)) -> Figure:
     measured = {n: _gap_at_witness(n) for n in orders}
     verdicts = {n: agree_as_automata(*moment_pair(n)) for n in orders}
     made, axis = figure(7.0, 4.0)
-    axis.plot(orders, [float(moment_gap(n)) for n in orders], label="n!/n^n")
+    axis.plot(orders, [float(moment_gap(n)) for n in orders], label="$n!/n^n$")
     for wrong, label, marker in (
         (False, "exact, float automata agree", "o"),
         (True, "exact, float automata say equal", "X"),
@@ -147,7 +147,7 @@ def moment_gap_figure(orders: Sequence[int] = range(2, 41)) -> Figure:
     axis.axhline(2.0**-53, color=COLOURS["muted"], linestyle="--")
     axis.text(orders[0], 2.0**-53 * 1.6, "spacing of doubles below 1", color=COLOURS["muted"])
     axis.set_yscale("log")
-    axis.set(xlabel="number of coordinates n", ylabel="total variation distance")
+    axis.set(xlabel="number of coordinates $n$", ylabel="total variation distance")
     axis.legend()
     return made
 
@@ -170,17 +170,26 @@ def cost_figure(stacked: Sequence[int] = (6, 10, 18, 34)) -> Figure:
     """
     made, axes = figure(9.5, 6.6, 2, 2)
     lengths, alphabets, n = (12, 24, 48, 96), (2, 4, 8, 16, 32), 2 * stacked[-1]
-    _draw_counts(axes[0, 0], "coordinates n", lengths, [(9, length, 3) for length in lengths], 1)
+    _draw_counts(axes[0, 0], "coordinates $n$", lengths, [(9, length, 3) for length in lengths], 1)
     axes[0, 0].legend(fontsize=9)
-    _draw_counts(axes[0, 1], "stacked components K", stacked, [(K - 1, n, 3) for K in stacked], 2)
+    _draw_counts(
+        axes[0, 1], "components $K$ of both mixtures", stacked, [(K - 1, n, 3) for K in stacked], 2
+    )
     letters = [q - 1 for q in alphabets]
-    _draw_counts(axes[1, 0], "letters |Σ| - 1", letters, [(9, 24, q) for q in alphabets], 1)
+    _draw_counts(axes[1, 0], r"letters $|\Sigma|-1$", letters, [(9, 24, q) for q in alphabets], 1)
     all_active = [_multiplications(K - 1, K - 2, 2) for K in stacked]
-    axes[0, 1].plot(stacked, all_active, "s", color=COLOURS["accent"], label="n = K - 2, binary")
+    axes[0, 1].plot(
+        stacked, all_active, "s", color=COLOURS["accent"], label="counted, $n=K-2$, binary"
+    )
     naive = [naive_multiplications(*padded_moment_pair(K - 1, n, 3)) for K in stacked[:2]]
-    axes[0, 1].plot(stacked[:2], naive, "^", color=COLOURS["control"], label="from scratch")
+    axes[0, 1].plot(
+        stacked[:2], naive, "^", color=COLOURS["control"], label="counted, from scratch"
+    )
     handles, names = axes[0, 1].get_legend_handles_labels()
-    axes[0, 1].legend(handles[-2:], names[-2:], fontsize=9, loc="lower right")
+    own = [names.index("slope 2"), len(names) - 2, len(names) - 1]
+    axes[0, 1].legend(
+        [handles[k] for k in own], [names[k] for k in own], fontsize=9, loc="lower right"
+    )
     _draw_bits(axes[1, 1])
     return made
 
@@ -207,14 +216,14 @@ def _draw_counts(
         [quadratic_operation_bound(*b) for b in bounds],
         "--",
         color=COLOURS["bound"],
-        label="|Σ|K²(2n + K)",
+        label=r"$|\Sigma|K^2(2n+K)$",
     )
     axis.plot(
         sizes,
         [cubic_operation_bound(*b) for b in bounds],
         ":",
         color=COLOURS["bound"],
-        label="n|Σ|K³",
+        label=r"$n|\Sigma|K^3$",
     )
     axis.set_xscale("log")
     axis.set_yscale("log")
@@ -234,7 +243,7 @@ def _draw_bits(axis: Axes) -> None:
         color=COLOURS["control"],
         label="raw prefix vectors",
     )
-    axis.set(xlabel="order n of a moment pair", ylabel="longest integer, bits")
+    axis.set(xlabel="order $n$ of a moment pair", ylabel="longest integer, bits")
     axis.legend(fontsize=9)
 
 

@@ -23,6 +23,17 @@ from theorylab.total_variation.products import tv_product_exact
 
 EPS, DELTA = 0.1, 0.05
 CELLS = (4, 8, 16, 32, 64, 128, 256, 512)
+BOUND_NAMES = {
+    "coupling": "coupling",
+    "sum_of_marginals": "sum of marginals",
+    "hellinger_upper": "Hellinger",
+    "pinsker": "Pinsker",
+    "bretagnolle_huber": "Bretagnolle–Huber",
+    "largest_marginal": "largest marginal",
+    "hellinger_lower": "Hellinger",
+    "euclidean": "Euclidean",
+    "fourier": "Fourier",
+}
 RARITY = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 
 
@@ -114,11 +125,13 @@ def bounds_figure(n: int = 100) -> Figure:
     axis.plot(strength, exact, color="black", linewidth=2.6, label="exact")
     for name, colour in zip(found[0].upper_bounds, PALETTE, strict=False):
         values = [min(1.0, b.upper_bounds[name]) for b in found]
-        axis.plot(strength, values, "--", color=colour, label=f"≤ {name.replace('_', ' ')}")
+        axis.plot(strength, values, "--", color=colour, label=f"≤ {BOUND_NAMES[name]}")
     for name, colour in zip(found[0].lower_bounds, PALETTE, strict=False):
         values = [b.lower_bounds[name] for b in found]
-        axis.plot(strength, values, color=colour, label=f"≥ {name.replace('_', ' ')}")
+        axis.plot(strength, values, color=colour, label=f"≥ {BOUND_NAMES[name]}")
     axis.set_xscale("log")
-    axis.set(xlabel="‖δ‖₂ = shift · √n", ylabel="total variation", ylim=(0, 1.05))
+    axis.set(
+        xlabel=r"$\|\delta\|_2$ = shift · $\sqrt{n}$", ylabel="total variation", ylim=(0, 1.05)
+    )
     axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return made

@@ -80,10 +80,11 @@ def _cut_counts(nodes: Sequence[int]) -> tuple[tuple[int, int], tuple[int, int]]
     "dc_decomposition.hyperplane",
     statement=(
         r"A hyperplane function $\sum_i\lambda_i\max(\ell_i,\ell_i')$ (a ReLU network with one "
-        r"hidden layer) has a balanced positive part: $g=\sum_{\lambda_i>0}$, $h$ from "
-        r"$\lambda_i<0$ is its unique minimal decomposition. On the braid fan these are the signed "
-        r"cut functions of graphs, and $q(g)$, $q(h)$ are the numbers of acyclic orientations of "
-        r"the graphs of positive and of negative edges."
+        r"hidden layer) has a balanced positive part: its terms with $\lambda_i>0$, summed to "
+        r"$g$, and those with $\lambda_i<0$, summed to $-h$, are its unique minimal decomposition. "
+        r"On the braid fan the hyperplane functions are the signed cut functions of "
+        r"graphs, and $q(g)$, $q(h)$ are the numbers of acyclic orientations of the graphs of "
+        r"positive and of negative edges."
     ),
     source=Source(PAPER, "Definition 3.16; counts derived in the chapter"),
     evidence="exact",

@@ -357,8 +357,10 @@ def _excesses(instances: Sequence[tuple[Complex, CPWL]]) -> Finding:
     statement=(
         r"The local rule, which at every ridge completes the positive part by the one "
         r"half-hyperplane in direction $u$, is not minimal beyond conewise linear functions on the "
-        r"plane. Exact instances: $\varphi(x,y)+|t|$ (total 11 against 10, for every decomposition "
-        r"that obeys the rule); $\varphi(-y,x+y+z)-\varphi(-x,-z)$ ($(12,12)$ against $(11,11)$); "
+        r"plane. Exact instances, with $\varphi(x,y)=2\max(0,x,y)-\max(0,x)-\max(0,y)$ and "
+        r"$\varphi_3(x,y)=\varphi(x,y)-\max(0,x-2y)$: $\varphi(x,y)+|t|$ (total 11 against 10, for "
+        r"every decomposition that obeys the rule); $\varphi(-y,x+y+z)-\varphi(-x,-z)$ ($(12,12)$ "
+        r"against $(11,11)$); "
         r"$\varphi_3(x_1,x_2)-\varphi_3(x_3,x_4)$ ($(20,20)$ against $(18,18)$, and at least 39 "
         r"against 36 for every decomposition that obeys the rule); a function with two centres on "
         r"$\mathbb R^2$ ($(13,14)$ against $(13,13)$)."
@@ -471,7 +473,8 @@ def _law() -> Finding:
     "dc_decomposition.random-flags",
     statement=(
         r"Let $f=\varphi(u_1x,v_1x)\pm\varphi(u_2x,v_2x)$ on $\mathbb R^3$ with independent "
-        r"standard normal $u_i,v_i$. With the sign $-$ the local rule is dominated by another "
+        r"standard normal $u_i,v_i$ and $\varphi(x,y)=2\max(0,x,y)-\max(0,x)-\max(0,y)$. "
+        r"With the sign $-$ the local rule is dominated by another "
         r"vertex with probability $3/8$, in both parts strictly with probability $1/8$; with the "
         r"sign $+$ it is never dominated, but its total is beaten with probability $3/4$."
     ),

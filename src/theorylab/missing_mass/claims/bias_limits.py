@@ -327,9 +327,9 @@ def _coefficients_of_eight() -> AllHold:
 
 @claim(
     "missing_mass.chebyshev",
-    statement=r"""Let $T$ be the monic Chebyshev polynomial of degree $n$ on $[0,1]$. The linear
-estimator with $\sum_kc_k\binom nkq^k(1-q)^{n-k}=q(1-q)^n-(-1)^nq\,T(q)$ has bias
-$-(-1)^n\sum_xp_xT(p_x)$, at most $2^{1-2n}$ in absolute value *for every distribution*. No
+    statement=r"""Let $\tau$ be the monic Chebyshev polynomial of degree $n$ on $[0,1]$. The linear
+estimator with $\sum_kc_k\binom nkq^k(1-q)^{n-k}=q(1-q)^n-(-1)^nq\,\tau(q)$ has bias
+$-(-1)^n\sum_xp_x\tau(p_x)$, at most $2^{1-2n}$ in absolute value *for every distribution*. No
 function of the $n$ draws does better than $(1-2^{-n})\,2^{-2n-1}$ in the worst case over three
 classes or more, so it is optimal within a factor of about 4.""",
     source=DERIVED,
@@ -363,7 +363,7 @@ def bounded_bias(run: Run) -> Finding:
     )
 
 
-@bounded_bias.control("T replaced by the monomial: the minimal-bias estimator again")
+@bounded_bias.control("Chebyshev's polynomial replaced by the monomial: minimal bias again")
 def _(run: Run) -> Finding:
     sizes = (2, 3, 5, 8, 13, 20)
     return _within_bound(

@@ -153,8 +153,9 @@ def _identity_finding(run: Run, formula: MassFormula, law: Law = enumeration.out
     statement=r"""For every distribution $p$, every $n\ge1$ and $0\le k\le n$, under i.i.d. sampling
 and nothing else,
 $$\mathbb E M_k(n)=\tfrac{k+1}{n+1}f_{k+1}(n+1)=\binom nk\sum_{i=1}^{n-k}(-1)^{i-1}
-\frac{f_{k+i}(n)}{\binom n{k+i}}+R_{n,k},\qquad R_{n,k}=(-1)^{n-k}\binom nk\sum_x p_x^{n+1}.$$
-Weights that do not sum to one are refused.""",
+\frac{f_{k+i}(n)}{\binom n{k+i}}+R_{n,k}$$
+with the remainder $R_{n,k}=(-1)^{n-k}\binom nk\sum_x p_x^{n+1}$. Weights that do not sum to one
+are refused.""",
     source=Source(PAPER, "the identity of the missing mass and its remainder"),
     evidence="exact",
 )

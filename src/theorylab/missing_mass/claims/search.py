@@ -173,7 +173,7 @@ mutations, one adds $g_{k+1}(n'+1)$ for nothing (the code keeps $g_k(n')$ where
 $g_k(n')=g_k(n'+1)+g_{k+1}(n'+1)$ is meant), and the rest of a partly replaced start is lost (it
 is rounded to an integer). A search that keeps to the identities, and so to the expectation,
 improves its start by less than 2 % of the plug-in error in 50 generations; the released
-mutations do better in almost every run ($S=n=100$, six populations).""",
+mutations do better in most runs ($S=n=100$, six populations).""",
     source=Source(PAPER, "Section on the search; released code, mutation case 2 and base formula"),
     evidence="statistical",
     uses=["missing_mass.identity", "missing_mass.gain-is-shrinkage"],

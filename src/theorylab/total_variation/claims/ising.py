@@ -101,13 +101,13 @@ def _tilt_in_doubles(run: Run) -> Finding:
 @claim(
     "total_variation.tilt-identity",
     statement=r"""Let $P$ be an Ising model with positive rational weights on $\{0,1\}^n$,
-    $p = P(x_v=1)$, and $Q$ the model with the field weight $a_v$ multiplied by $r>0$. Then
-    $$d_{TV}(P,Q) = |Q(x_v{=}1)-p| = \frac{|r-1|\,p(1-p)}{1+(r-1)p}.$$
-    With $r = 1+(1+\max(1/\underline o,\overline o))/\delta$, where
-    $\underline o\le p/(1-p)\le\overline o$ are the products of the smallest and largest coupling
-    factors at $v$, the tilts by $r$ and $1/r$ are at distance in $[(1-\delta)(1-p),\,1-p]$ and
-    $[(1-\delta)p,\,p]$: one finite external field, of polynomially many bits, turns a distance
-    into a marginal.""",
+$p = P(x_v=1)$, and $Q$ the model with the field weight $a_v$ multiplied by $r>0$. Then
+$$d_{\mathrm{TV}}(P,Q) = |Q(x_v{=}1)-p| = \frac{|r-1|\,p(1-p)}{1+(r-1)p}.$$
+With $r = 1+(1+\max(1/\underline o,\overline o))/\delta$, where
+$\underline o\le p/(1-p)\le\overline o$ are the products of the smallest and largest coupling
+factors at $v$, the tilts by $r$ and $1/r$ are at distance in $[(1-\delta)(1-p),\,1-p]$ and
+$[(1-\delta)p,\,p]$: one finite external field, of polynomially many bits, turns a distance
+into a marginal.""",
     source=Source("theorylab", "derived in the chapter; replaces Proposition 7 of the paper"),
     evidence="exact",
 )
@@ -178,11 +178,11 @@ def _spectra(graphs: Iterable[nx.Graph], base: int | None = None) -> Finding:
 @claim(
     "total_variation.z-from-tv",
     statement=r"""The partition function of an Ising model on $n$ spins follows exactly from $2n$
-    total variation distances between Ising models that share graph and couplings and differ in
-    one external field: with $\rho = T_+/T_-$ the ratio of the distances of the tilts by $r$ and
-    $1/r$ at a spin, its odds are $(r-\rho)/(\rho r-1)$; pin the spin and go on,
-    $Z = w(s)/\prod_t\mu(x_t{=}s_t\mid s_{<t})$. For $b_e=1/t$ with an integer $t>2^n$ the base-$t$
-    digits of $Zt^m$ are the numbers of cuts of each size, so the distances decide MAX-CUT.""",
+total variation distances between Ising models that share graph and couplings and differ in
+one external field: with $\rho = T_+/T_-$ the ratio of the distances of the tilts by $r$ and
+$1/r$ at a spin, its odds are $(r-\rho)/(\rho r-1)$; pin the spin and go on,
+$Z = w(s)/\prod_t\mu(x_t{=}s_t\mid s_{<t})$. For $b_e=1/t$ with an integer $t>2^n$ the base-$t$
+digits of $Zt^m$ are the numbers of cuts of each size, so the distances decide MAX-CUT.""",
     source=Source("bhattacharyya2025explorations", "Theorem 2 (the reduction behind it)"),
     evidence="exact",
     uses=["total_variation.tilt-identity"],
@@ -296,11 +296,11 @@ def _within_target(found: Sequence[tuple[int, Fraction]]) -> Finding:
 @claim(
     "total_variation.z-error",
     statement=r"""Errors of the distances carry over to $Z$ in a controlled way. If every answer
-    lies in $[(1-\eta)T,(1+\eta)T]$ and the tilts lose at most $\delta$, then
-    $\hat Z/Z\in[(1+\eta)^{-n},((1-\eta)(1-\delta))^{-n}]$; with
-    $\eta=\delta=\varepsilon/(4n)$, $\varepsilon\le1$, $|\hat Z/Z-1|\le\varepsilon$: an FPRAS for
-    total variation would give one for $Z$. Additive errors $\eta<\frac18$ suffice as well: with
-    $f=\delta+\eta/(\frac12(1-\delta)-2\eta) < 1$, $\hat Z/Z\in[(1+f)^{-n},(1-f)^{-n}]$.""",
+lies in $[(1-\eta)T,(1+\eta)T]$ and the tilts lose at most $\delta$, then
+$\hat Z/Z\in[(1+\eta)^{-n},((1-\eta)(1-\delta))^{-n}]$; with
+$\eta=\delta=\varepsilon/(4n)$, $\varepsilon\le1$, $|\hat Z/Z-1|\le\varepsilon$: an FPRAS for
+total variation would give one for $Z$. Additive errors $\eta<\frac18$ suffice as well: with
+$f=\delta+\eta/(\frac12(1-\delta)-2\eta) < 1$, $\hat Z/Z\in[(1+f)^{-n},(1-f)^{-n}]$.""",
     source=Source("theorylab", "derived in the chapter; quantifies Theorem 2 of the paper"),
     evidence="exact",
     uses=["total_variation.tilt-identity", "total_variation.z-from-tv"],
@@ -355,10 +355,10 @@ def _max_cuts(
 @claim(
     "total_variation.constant-factor",
     statement=r"""Distances known only within a factor $\rho$ still decide MAX-CUT: the chain with
-    $\delta=\frac12$ gives $\hat Z$ within $(2\rho)^n$, and at $b_e=1/t$ with
-    $t=2^{n+2}(2\rho)^{2n}$, which has polynomially many bits, the largest $k$ with
-    $t^k\le\hat Z\,t^m(2\rho)^n$ is MAX-CUT. So approximating the total variation distance of two
-    Ising models within any constant factor (indeed within $2^{\mathrm{poly}(n)}$) is NP-hard.""",
+$\delta=\frac12$ gives $\hat Z$ within $(2\rho)^n$, and at $b_e=1/t$ with
+$t=2^{n+2}(2\rho)^{2n}$, which has polynomially many bits, the largest $k$ with
+$t^k\le\hat Z\,t^m(2\rho)^n$ is MAX-CUT. So approximating the total variation distance of two
+Ising models within any constant factor (indeed within $2^{\mathrm{poly}(n)}$) is NP-hard.""",
     source=Source("theorylab", "derived in the chapter; strengthens Theorem 2 of the paper"),
     evidence="exact",
     uses=["total_variation.tilt-identity", "total_variation.z-from-tv"],
@@ -402,13 +402,13 @@ def _gap_cases(run: Run, marked_power: int) -> Finding:
 @claim(
     "total_variation.gap",
     statement=r"""For a graph $G$ on $n$ vertices and $c\ge2$ there is an Ising model on
-    $N=n+c-1$ spins, with weights of $O(N)$ bits per interaction, and a spin $v$ such that
-    $P(x_v{=}1)\le2^{-N}$ if $\alpha(G)\ge c$ and $P(x_v{=}1)\ge1-2^{-N}$ if $\alpha(G)\le c-1$.
-    Tilted down at $v$ by a factor that loses a tenth, it is at distance at most $2^{-N}$ from
-    itself in the first case and at least $\frac9{10}(1-2^{-N})$ in the second. So telling
-    $d_{TV}\le\frac13$ from $d_{TV}\ge\frac23$ for Ising models that differ in one field is
-    NP-hard, and no additive error below $\frac16$ and no constant factor can be guaranteed in
-    polynomial time unless P = NP (NP = RP for randomised algorithms).""",
+$N=n+c-1$ spins, with weights of $O(N)$ bits per interaction, and a spin $v$ such that
+$P(x_v{=}1)\le2^{-N}$ if $\alpha(G)\ge c$ and $P(x_v{=}1)\ge1-2^{-N}$ if $\alpha(G)\le c-1$.
+Tilted down at $v$ by a factor that loses a tenth, it is at distance at most $2^{-N}$ from
+itself in the first case and at least $\frac9{10}(1-2^{-N})$ in the second. So telling
+$d_{\mathrm{TV}}\le\frac13$ from $d_{\mathrm{TV}}\ge\frac23$ for Ising models that differ in one
+field is NP-hard, and no additive error below $\frac16$ and no constant factor can be guaranteed in
+polynomial time unless P = NP (NP = RP for randomised algorithms).""",
     source=Source("theorylab", "derived in the chapter; strengthens Theorem 2 of the paper"),
     evidence="exact",
     uses=["total_variation.tilt-identity"],

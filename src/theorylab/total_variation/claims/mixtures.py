@@ -423,7 +423,7 @@ def _closed_form(pairs: dict[tuple[int, Fraction], Pair]) -> dict[str, Finding]:
     statement=r"""Give component $i = 0, \dots, n$ the weight $\binom ni 2^{1-n}$ and the law
 $\mathrm{Bern}(\frac12 + s(\frac in - \frac12))^{\otimes n}$, $0 < s \le 1$; even $i$ form $P_n$,
 odd $i$ form $Q_n$. All $(n-1)$-wise marginals agree, yet at every $x$
-$|P_n(x) - Q_n(x)| = 2^{1-n} s^n n!/n^n$, so $d_{TV}(P_n, Q_n) = s^n n!/n^n$.""",
+$|P_n(x) - Q_n(x)| = 2^{1-n} s^n n!/n^n$, so $d_{\mathrm{TV}}(P_n, Q_n) = s^n n!/n^n$.""",
     source=DERIVED,
     evidence="exact",
 )
@@ -466,8 +466,8 @@ def _zero_rates(run: Run, same_letter: bool) -> dict[str, Finding]:
     points = [np.broadcast_to(rng.integers(prime, size=shape), (rounds, 2)) for _ in range(n)]
     zeros = polynomial_values(*moment_pair(n), prime, points, rounds) == 0
     return {
-        "at most n/p": proportion_at_most(zeros, false_zero_bound(n, prime), power_against=0.02),
-        "exactly 1 - (1 - 1/p)^n": proportion_equals(
+        "at most n/m": proportion_at_most(zeros, false_zero_bound(n, prime), power_against=0.02),
+        "exactly 1 - (1 - 1/m)^n": proportion_equals(
             zeros, moment_false_zero_rate(n, prime), power_against=0.02
         ),
     }
@@ -476,9 +476,9 @@ def _zero_rates(run: Run, same_letter: bool) -> dict[str, Finding]:
 @claim(
     "total_variation.equiv-randomised",
     statement=r"""Evaluate $\sum_i c_i \prod_j \sum_a p_i^{(j)}(a) z_{j,a}$ at independent uniform
-$z_{j,a} \in \mathbb F_p$, for a prime $p$ that divides no denominator. If $P = Q$ it is 0 always;
-if they differ modulo $p$ it is 0 with probability at most $n/p$. The bound is nearly attained by
-moment pairs, whose rate is $1 - (1 - 1/p)^n$.""",
+$z_{j,a} \in \mathbb F_m$, for a prime $m$ that divides no denominator. If $P = Q$ it is 0 always;
+if they differ modulo $m$ it is 0 with probability at most $n/m$. The bound is nearly attained by
+moment pairs, whose rate is $1 - (1 - 1/m)^n$.""",
     source=Source("kiefer2011language", "identity testing; constants derived in the chapter"),
     evidence="statistical",
 )
@@ -496,7 +496,7 @@ def equiv_randomised(run: Run) -> Finding:
         {
             **_zero_rates(run, same_letter=False),
             "equal pairs called different": Equal(small.count(True), 0),
-            "errors at p = 2^61 - 1": Equal(errors.count(True), 0, sizes={"pairs": len(suite)}),
+            "errors at m = 2^61 - 1": Equal(errors.count(True), 0, sizes={"pairs": len(suite)}),
         }
     )
 

@@ -84,11 +84,11 @@ def _counts(
 @claim(
     "total_variation.product-sharp-p",
     statement=r"""For integers $a_i\ge1$ let $p_i=a_i/(1+a_i)$, $A=\prod(1+a_i)$, and
-    $F(t)=\sum_x\max(0,P(x)-t)$ for the product $P$ of these coins. Then
-    $$\#\Bigl\{S:\prod_{i\in S}a_i=T\Bigr\}=A\,\bigl[F(\tfrac{T-1}A)-2F(\tfrac TA)
-    +F(\tfrac{T+1}A)\bigr],$$
-    and each $F(t)$ is one total variation distance between two product distributions on one more
-    coordinate. Counting subset products is #P-hard, so exact total variation of products is.""",
+$F(t)=\sum_x\max(0,P(x)-t)$ for the product $P$ of these coins. Then
+$$\#\Bigl\{S:\prod_{i\in S}a_i=T\Bigr\}=A\,\bigl[F(\tfrac{T-1}A)-2F(\tfrac TA)
++F(\tfrac{T+1}A)\bigr],$$
+and each $F(t)$ is one total variation distance between two product distributions on one more
+coordinate. Counting subset products is #P-hard, so exact total variation of products is.""",
     source=Source("bhattacharyya2024sharp", "#P-completeness of the exact distance"),
     evidence="exact",
 )
@@ -180,12 +180,12 @@ def _widths(run: Run) -> dict[str, Finding]:
 @claim(
     "total_variation.product-bracket",
     statement=r"""For product distributions $P,Q$ on $n$ coordinates, carry the law of the
-    likelihood ratio as atoms on a grid of ratios. Merging the atoms of a cell can only lower the
-    distance, splitting an atom between the two neighbouring grid ratios (totals kept) can only
-    raise it, and both survive further coordinates. One pass of each gives, in a number of
-    operations linear in $n$, letters and cells, $L\le d_{TV}(P,Q)\le U$, proved with all rounding
-    errors included; for a thousand different coins 500 cells bring $U-L$ below 1 %, and the
-    relative width stays small when the distance itself is tiny.""",
+likelihood ratio as atoms on a grid of ratios. Merging the atoms of a cell can only lower the
+distance, splitting an atom between the two neighbouring grid ratios (totals kept) can only
+raise it, and both survive further coordinates. One pass of each gives, in a number of
+operations linear in $n$, letters and cells, $L\le d_{\mathrm{TV}}(P,Q)\le U$, proved with all
+rounding errors included; for a thousand different coins 500 cells bring $U-L$ below 1 %, and the
+relative width stays small when the distance itself is tiny.""",
     source=Source(
         "theorylab", "derived in the chapter; idea of sparsification in feng2023deterministically"
     ),
@@ -293,12 +293,12 @@ def _share_trend(run: Run) -> Finding:
 @claim(
     "total_variation.product-fpras",
     statement=r"""Let $\pi$ be the law of $X$ given $X\ne Y$ under the coordinatewise maximal
-    coupling, $p_{\ne}=1-\prod(1-d_i)$, and
-    $f(x)=\dfrac{1-\min(1,Q(x)/P(x))}{1-\prod_i\min(1,q_i(x_i)/p_i(x_i))}\in[0,1]$. Then
-    $d_{TV}=p_{\ne}E_\pi f$, and the mean of $N=\lceil3\ln(2/\delta)/(\varepsilon^2R_L)\rceil$
-    draws is within a factor $1\pm\varepsilon$ with probability at least $1-\delta$, for any
-    proved $R_L\le R=E_\pi f$. For $n$ fair coins each shifted by $1/n$, $R$ falls like
-    $n^{-1/2}$, not like the general guarantee $1/n$.""",
+coupling, $p_{\ne}=1-\prod(1-d_i)$, and
+$f(x)=\dfrac{1-\min(1,Q(x)/P(x))}{1-\prod_i\min(1,q_i(x_i)/p_i(x_i))}\in[0,1]$. Then
+$d_{\mathrm{TV}}=p_{\ne}E_\pi f$, and the mean of $N=\lceil3\ln(2/\delta)/(\varepsilon^2R_L)\rceil$
+draws is within a factor $1\pm\varepsilon$ with probability at least $1-\delta$, for any
+proved $R_L\le R=E_\pi f$. For $n$ fair coins each shifted by $1/n$, $R$ falls like
+$n^{-1/2}$, not like the general guarantee $1/n$.""",
     source=Source("feng2022simple", "estimator; sample size derived in the chapter"),
     evidence="statistical",
 )
@@ -413,12 +413,14 @@ def _two_opposite_coins() -> PairOfRows:
 @claim(
     "total_variation.product-bounds",
     statement=r"""For product distributions with coordinate distances $\delta=(d_i)$:
-    $\max d_i\le d_{TV}\le1-\prod(1-d_i)\le\sum d_i$; $1-BC\le d_{TV}\le\sqrt{1-BC^2}$;
-    $d_{TV}\le\sqrt{KL/2}$ and $d_{TV}\le\sqrt{1-e^{-KL}}$; and
-    $d_{TV}\ge c\,\min(1,\|\delta\|_2)$ with $c=e^{-1/2}/\sqrt5\approx0.271$, from a Fourier bound
-    that is itself often the best. No $c$ above $2\Phi(1)-1\approx0.683$ is possible ($n$ fair
-    coins shifted by $n^{-1/2}$). Evaluated without cancellation they hold at distances of
-    $10^{-10}$ as well.""",
+$\max d_i\le d_{\mathrm{TV}}\le1-\prod(1-d_i)\le\sum d_i$;
+$1-\beta\le d_{\mathrm{TV}}\le\sqrt{1-\beta^2}$ with the Bhattacharyya coefficient $\beta$;
+$d_{\mathrm{TV}}\le\sqrt{\kappa/2}$ and $d_{\mathrm{TV}}\le\sqrt{1-e^{-\kappa}}$ with the
+Kullback–Leibler divergence $\kappa$ of $P$ from $Q$; and
+$d_{\mathrm{TV}}\ge c\,\min(1,\|\delta\|_2)$ with $c=e^{-1/2}/\sqrt5\approx0.271$, from a Fourier
+bound that is itself often the best. No $c$ above 0.683, the probability that a standard normal
+variable lies in $[-1,1]$, is possible ($n$ fair coins shifted by $n^{-1/2}$). Evaluated without
+cancellation they hold at distances of $10^{-10}$ as well.""",
     source=Source(
         "theorylab", "classical bounds; the Euclidean one after kontorovich2024tensorization"
     ),

@@ -80,7 +80,7 @@ def _disjoint_terms(n: int, widths: Sequence[int]) -> list[str]:
     statement=r"""For mixtures of $K$ Boolean subcubes in all, $P(x) - Q(x)$ depends only on which
 cubes contain $x$. With $N_T$ the number of points in exactly the cubes of $T$, found by Möbius
 inversion from intersections that are empty or have $2^f$ points,
-$d_{TV} = \frac12 \sum_T N_T\,|\sum_{i \in T} c_i 2^{-f_i}|$ in $O(2^K(K + n))$ integer
+$d_{\mathrm{TV}} = \frac12 \sum_T N_T\,|\sum_{i \in T} c_i 2^{-f_i}|$ in $O(2^K(K + n))$ integer
 operations. One such distance counts the models of a DNF:
 $\#\mathrm{SAT} = C - C\,F(1/C)$ with $C = \sum_i |C_i|$ and $F(t) = \sum_x \max(0, P(x) - t)$.""",
     source=Source("feng2026mixtures", "mixtures of Boolean subcubes; algorithm derived here"),
