@@ -57,10 +57,10 @@ def _guide(ax: Axes, times: Floats, values: Floats, text: str) -> None:
     ax.loglog(times, values, ":", color="black", lw=1.2)
     ax.annotate(
         text,
-        (times[-1], values[-1]),
-        xytext=(-4, 6),
+        (times[0], values[0]),
+        xytext=(4, 4),
         textcoords="offset points",
-        ha="right",
+        ha="left",
         fontsize=10,
     )
 
