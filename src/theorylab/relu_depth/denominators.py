@@ -168,7 +168,9 @@ def _inverse(value, modulus):  # pragma: no cover - compiled
 
 
 @njit(cache=True)
-def _least_pivot(columns, free_row, free_column, q, precision, least):  # pragma: no cover - compiled
+def _least_pivot(
+    columns, free_row, free_column, q, precision, least
+):  # pragma: no cover - compiled
     """An entry of least valuation in the free rows and columns; the search stops at ``least``."""
     found, at_row, at_column = precision, -1, -1
     for j in range(columns.shape[0] - 1):

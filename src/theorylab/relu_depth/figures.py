@@ -81,7 +81,8 @@ def mixed_area() -> Figure:
     for polygon, name in ((rectangle, "P, volume 6"), (triangle, "Q, volume 1")):
         ring = _ring(polygon)
         ax.fill(*ring.T, facecolor="none", edgecolor="black", lw=1.4)
-        ax.text(*(ring.min(axis=0) + (0.05, -0.28)), name, fontsize=9)
+        left, low = ring.min(axis=0)
+        ax.text(left + 0.05, low - 0.28, name, fontsize=9)
     ax.text(2.2, 4.12, "P + Q, volume 15", fontsize=9)
     ax.set_aspect("equal")
     ax.set_xlim(-0.7, 9.6)
