@@ -151,6 +151,8 @@ def _slider(stages: Sequence[Decomposition], box: Box) -> dict[str, Any]:
         "steps": [_slider_step(dec, k, len(stages) - 1, box) for k, dec in enumerate(stages)],
         "currentvalue": {"prefix": "pieces of g + h: "},
         "pad": {"t": 10},
+        "len": 0.86,
+        "x": 0.07,
     }
 
 
