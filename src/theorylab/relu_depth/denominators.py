@@ -306,11 +306,12 @@ def forced_prime_certificate(
 
     With such a y no combination of the columns with denominators prime to q is b.
     """
+    right = np.asarray(b)
     kernel, nullity = nmod_mat(fmpz_mat(np.asarray(A).T.tolist()), q).nullspace()
-    columns = np.array([[int(x) for x in row] for row in kernel.tolist()])[:, :nullity]
-    for y in columns.T:
-        if int(y @ b) % q:
-            return y.tolist()
+    support = np.flatnonzero(right).tolist()
+    for column in range(nullity):
+        if sum(int(kernel[i, column]) * int(right[i]) for i in support) % q:
+            return [int(kernel[i, column]) for i in range(len(right))]
     return None
 
 

@@ -118,9 +118,10 @@ def _on_the_chamber(
     half = len(sides[0])
     low, high = (_counts(part, n) for part in (winners[:, :half], winners[:, half:]))
     suffixes = np.cumsum((low - high)[:, :0:-1], axis=1)[:, ::-1]
-    rises, falls = (suffixes > 0).any(axis=1), (suffixes < 0).any(axis=1)
-    hinged = rises & falls
-    linear = np.where((falls & ~rises)[:, None], high, low)
+    rises, falls = np.any(suffixes > 0, axis=1), np.any(suffixes < 0, axis=1)
+    hinged = np.logical_and(rises, falls)
+    only_falls = np.logical_and(falls, np.logical_not(rises))
+    linear = np.where(np.expand_dims(only_falls, 1), high, low)
     return _collected(suffixes[hinged], low[hinged], high[hinged], linear[~hinged], weight)
 
 
