@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 import tempfile
 import threading
 import time
@@ -53,7 +54,14 @@ def serially(claims: Sequence[Claim], run: Run, on_start: OnStart) -> Iterator[R
 
 
 def _prepare_worker(parent: int) -> None:
-    """Leave Ctrl-C, which reaches the whole process group, and standard output to the parent."""
+    """Leave Ctrl-C, which reaches the whole process group, and standard output to the parent.
+
+    A worker that loads PyTorch after its first claim grows by hundreds of megabytes; loky would
+    take that for a leak, replace the worker, and warn on the reader's page.
+    """
+    from joblib.externals.loky import process_executor
+
+    process_executor._MAX_MEMORY_LEAK_SIZE = sys.maxsize
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(OSError):  # standard error may be closed
         os.dup2(2, 1)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from pathlib import Path
 
 import pytest
@@ -225,3 +226,19 @@ def test_parts_of_a_finding_arrive_whole(toy_claim):
     toy_claim(check=lambda run: AllHold(parts))
     (record,) = verify("toy", timeout=60)
     assert record.finding == AllHold(parts)
+
+
+def test_a_worker_that_grows_is_not_replaced(toy_claim):
+    def grow(run):
+        sys.grown = bytearray(os.urandom(1) * 400_000_000)  # type: ignore[attr-defined]
+        time.sleep(1.2)
+        return Equal(1, 1)
+
+    toy_claim("toy.first")
+    toy_claim("toy.grows", check=grow)
+    toy_claim("toy.last", check=lambda run: Equal(len(sys.grown), 400_000_000))  # type: ignore[attr-defined]
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        found = list(in_processes(claims("toy"), Run(), lambda claim: None, workers=1))
+    assert [record.verdict for record in found] == ["verified"] * 3
+    assert not [warning for warning in told if "worker stopped" in str(warning.message)]
