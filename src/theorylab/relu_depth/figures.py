@@ -13,6 +13,7 @@ from theorylab.plotting import COLOURS, PALETTE, Interactive, figure, picture
 
 from .ansatz import templates
 from .constructions import max5_network
+from .hulls import convex_hull
 from .polytopes import LatticePolytope, minkowski, normalized_volume, unit_simplex
 from .published import SIZES, from_json, published_certificate
 from .rounding import BITS, corners, error_bounds, sup_errors
@@ -243,3 +244,21 @@ def staircase_slider(most: int = MOST_NUMBERS) -> Interactive:
         sliders=[{"active": 0, "steps": steps, "currentvalue": {"prefix": "weights z/N^t with "}}],
     )
     return Interactive(made, height=480)
+
+
+@picture
+def hull_growth(dimensions: Sequence[int] = (2, 3, 4, 5, 6), most: int = 48) -> Figure:
+    """Facets of hulls of random points: what the time of an exact volume is spent on."""
+    fig, ax = figure(6.4, 3.8)
+    counts = [count for count in (8, 12, 16, 24, 32, 48) if count <= most]
+    for colour, d in zip(PALETTE, dimensions, strict=False):
+        rng = np.random.default_rng(d)
+        clouds = [rng.integers(-50, 51, (count, d)).tolist() for count in counts]
+        facets = [len(convex_hull([tuple(p) for p in cloud]).facets) for cloud in clouds]
+        ax.loglog(counts, facets, "o-", color=colour, label=f"dimension {d}")
+    ax.set_xticks(counts, labels=[str(count) for count in counts])
+    ax.minorticks_off()
+    ax.set_xlabel("random points")
+    ax.set_ylabel("facets of their hull")
+    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return fig
