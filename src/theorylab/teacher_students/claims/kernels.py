@@ -9,7 +9,7 @@ import numpy as np
 from flint import arb
 
 from theorylab.claims import Source, claim
-from theorylab.findings import AllHold, AtMost, Finding
+from theorylab.findings import AllHold, AtMost, Close, Finding
 from theorylab.run import Run
 from theorylab.teacher_students.planar import (
     Planar,
@@ -88,9 +88,9 @@ def _in_double(run: Run) -> dict[str, Finding]:
         excess.append(abs(float(relu_loss(W, V)) - float(exact.loss)) / scale**2)
         slope.append(np.abs(population_gradient(W, V) - slopes).max() / scale)
     return {
-        "loss in double precision": AtMost(float(max(loss)), 1e-12),
-        "loss by the angular excess": AtMost(float(max(excess)), 1e-12),
-        "gradient in double precision": AtMost(float(max(slope)), 1e-12),
+        "error of the loss in double precision": Close(loss, 0.0, atol=1e-12),
+        "error of the loss by the angular excess": Close(excess, 0.0, atol=1e-12),
+        "error of the gradient in double precision": Close(slope, 0.0, atol=1e-12),
     }
 
 
