@@ -55,7 +55,7 @@ def _descent(setup: Setup, steps: int, starts: int, entropy: int, device: str) -
 
 def course(run: Run, setup: Setup, steps: int, starts: int | None = None) -> Course:
     """Descent from random starts on orthonormal teachers in ten dimensions."""
-    count = run.pick(ci=8, paper=20, gpu=10_000) if starts is None else starts
+    count = run.pick(ci=8, paper=20, gpu=2_000) if starts is None else starts
     entropy = int(run.seed_sequence("starts").generate_state(1, np.uint64)[0])
     return _descent(setup, steps, count, entropy, run.device)
 
