@@ -112,8 +112,8 @@ class Committee:
     act: str = "erf"
     sigma2: float = 0.0
     gradient_flow: bool = False
-    R0: np.ndarray | None = None
-    Q0: np.ndarray | None = None
+    R0: Any = None
+    Q0: Any = None
 
     def __post_init__(self) -> None:
         T = _grams(self.T, len(self.spectrum), "T")
@@ -139,7 +139,7 @@ class Committee:
             self._check_start()
 
     def _check_start(self) -> None:
-        Q0 = _grams(self.Q0, len(self.spectrum), "Q0")  # type: ignore[arg-type]
+        Q0 = _grams(self.Q0, len(self.spectrum), "Q0")
         R0 = np.array(self.R0, dtype=float)
         if R0.ndim == 2:
             R0 = np.repeat(R0[None], len(self.spectrum), axis=0)
@@ -202,7 +202,7 @@ class Committee:
     # --- the flow --------------------------------------------------------------------------
 
     @property
-    def _constants(self) -> tuple[Any, ...]:
+    def _constants(self) -> Any:
         """What the compiled functions need besides the state."""
         weight = self.spectrum.p * self.spectrum.lam
         return (
@@ -245,7 +245,7 @@ class Committee:
         """Velocity of a state vector (see ``pack``)."""
         rows = self._rows(y)
         out = np.empty_like(rows)
-        velocity(rows, *self._constants, out)
+        velocity(rows, *self._constants, out)  # pyright: ignore[reportCallIssue]
         return out.ravel()
 
     def jacobian(self, y: ArrayLike) -> np.ndarray:
@@ -311,8 +311,11 @@ class Committee:
     def _structured(
         self, start: np.ndarray, grid: np.ndarray, rtol: float, atol: float, method: str
     ) -> tuple[np.ndarray, Statistics]:
+        options = (grid, float(rtol), float(atol), MOST_STEPS)
         found, steps, rejected = integrate(
-            self._rows(start), *self._constants, grid, float(rtol), float(atol), MOST_STEPS
+            self._rows(start),
+            *self._constants,
+            *options,  # pyright: ignore[reportCallIssue]
         )
         states = found.reshape(len(grid), -1)
         reached = np.isfinite(states).all(axis=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import pi, sqrt
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq, root
@@ -140,7 +141,8 @@ def escape_rate(lam: np.ndarray, p: np.ndarray, eta: float, a: float, b: float) 
     high = pole + eta * b * second + eta * b * lam.max() + 1e-12
     while excess(high) > 0:
         high *= 2
-    return float(brentq(excess, pole + 1e-12 * high, high, xtol=1e-15, rtol=1e-14))
+    found: Any = brentq(excess, pole + 1e-12 * high, high, xtol=1e-15)
+    return float(found)
 
 
 def specialised_matrices(M: int) -> tuple[np.ndarray, np.ndarray]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,8 +50,8 @@ class Spectrum:
         1e-12, or all eigenvalues are zero.
     """
 
-    lam: np.ndarray
-    p: np.ndarray = None  # type: ignore[assignment]
+    lam: Any
+    p: Any = None
 
     def __post_init__(self) -> None:
         lam = _vector(self.lam, "lam")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -48,7 +49,8 @@ def digits() -> RealInputs:
     """The 1797 handwritten digits of 8 x 8 pixels (UCI)."""
     from sklearn.datasets import load_digits
 
-    return _principal(load_digits().data.astype(float))
+    found: Any = load_digits()
+    return _principal(found.data.astype(float))
 
 
 @lru_cache(maxsize=8)

@@ -44,7 +44,7 @@ class Runs:
     covariance: np.ndarray
 
 
-# --- the same for both simulators ------------------------------------------------------------
+# --- the same for both simulators ----------
 
 
 def _outputs(K: int, M: int, cs: Any, ct: Any) -> np.ndarray:
@@ -109,7 +109,7 @@ def _pulls(fields, w, eta, activation, noise, out):
         out[i] = -eta * w[i] * delta * _slope(fields[i], activation)
 
 
-# --- descent ---------------------------------------------------------------------------------
+# --- descent ----------
 
 
 @njit(cache=True, fastmath=True)
@@ -281,7 +281,7 @@ def _descend_in_lockstep(
     return np.stack(recorded, axis=1)
 
 
-# --- the order parameters alone ----------------------------------------------------------------
+# --- the order parameters alone ----------
 
 
 @njit(cache=True)

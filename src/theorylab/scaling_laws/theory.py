@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from math import asin, pi, sqrt
 from typing import Any
@@ -57,7 +57,7 @@ def _whole(count: int, name: str) -> int:
     return int(count)
 
 
-# --- the linear network ----------------------------------------------------------------------
+# --- the linear network ----------
 
 
 def linear_ode(
@@ -103,8 +103,8 @@ def _exprel(x: np.ndarray) -> np.ndarray:
 
 
 def linear_mean_finite(
-    lam: Sequence[Any],
-    v2: Sequence[Any],
+    lam: Any,
+    v2: Any,
     eta: Any,
     steps: int,
     exact: bool = False,
@@ -191,7 +191,7 @@ def eta_c_ode(lam: ArrayLike, p: ArrayLike | None = None) -> float:
     lam, p : array, shape (L,)
         As for ``Spectrum``.
     """
-    return 2 / Spectrum(_eigenvalues(lam), p).mean  # type: ignore[arg-type]
+    return 2 / Spectrum(_eigenvalues(lam), p).mean
 
 
 def eta_c_mean_square(lam: ArrayLike) -> float:
@@ -211,7 +211,8 @@ def eta_c_mean_square(lam: ArrayLike) -> float:
 
 def _root_of_loss(loss: Callable[[float], float], largest: float) -> float:
     end = (1 - 1e-15) / largest
-    return float(brentq(lambda eta: loss(eta) - 1, 1e-12 * end, end, xtol=1e-14, rtol=1e-14))
+    found: Any = brentq(lambda eta: loss(eta) - 1, 1e-12 * end, end, xtol=1e-14)
+    return float(found)
 
 
 def limit_threshold(beta: float, head: int = 200_000) -> float:
@@ -234,7 +235,7 @@ def limit_threshold(beta: float, head: int = 200_000) -> float:
     )
 
 
-# --- power laws ------------------------------------------------------------------------------
+# --- power laws ----------
 
 
 def learning_curve_exponent(beta: float) -> float:
@@ -325,10 +326,10 @@ def corrected_constant(beta: float, L: int) -> float:
     return 0.5 * (L + 0.5) ** -check_exponent(beta) / (beta * _truncated_zeta(L, 1 + beta))
 
 
-# --- trained features ------------------------------------------------------------------------
+# --- trained features ----------
 
 
-def feature_floor(lam: Sequence[Any], trained: int, eta: Any, exact: bool = True) -> Any:
+def feature_floor(lam: Any, trained: int, eta: Any, exact: bool = True) -> Any:
     r"""Error that remains when only the largest-variance coordinates are trained from zero.
 
     With :math:`r = \frac1N\sum_{k>N_l}\lambda_k`: at every finite N,
@@ -382,7 +383,7 @@ def feature_tail(beta: float, trained: ArrayLike, L: int) -> tuple[np.ndarray, n
     return low, high
 
 
-# --- plateau and specialisation ----------------------------------------------------------------
+# --- plateau and specialisation ----------
 
 
 def plateau_overlaps(M: int) -> tuple[float, float]:

@@ -19,7 +19,7 @@ DERIVED = Source("theorylab", "derived in the chapter")
 TIMES = np.array([1, 3, 6])
 
 
-# --- the flow ----------------------------------------------------------------------------------
+# --- the flow ----------
 
 
 def _instance(run: Run, N: int, L: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, Committee]:
@@ -121,7 +121,7 @@ def _(run: Run) -> Finding:
     return AllHold(_means(runs, merged.integrate(TIMES).eps_g, ""))
 
 
-# --- the exact mean ------------------------------------------------------------------------------
+# --- the exact mean ----------
 
 
 def _matrix_means(run: Run) -> Equal:
@@ -214,7 +214,7 @@ def _(run: Run) -> Finding:
     return _linear_means(run, lambda lam, v2: _finite(0.5)(np.ones_like(lam), v2))
 
 
-# --- three thresholds ------------------------------------------------------------------------------
+# --- three thresholds ----------
 
 
 def _amplification(lam: np.ndarray, eta: float) -> float:

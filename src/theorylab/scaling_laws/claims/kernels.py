@@ -150,7 +150,7 @@ def _(run: Run) -> Finding:
     return _worst_fourth(_moving(_covariances(run)), without)
 
 
-# --- closure ---------------------------------------------------------------------------------
+# --- closure ----------
 
 
 def _rational_spectrum(run: Run) -> tuple[list[Fraction], list[Fraction], list[list[int]]]:

@@ -24,7 +24,7 @@ def _within(alpha: np.ndarray, eps: np.ndarray, tail: float | None, target: floa
     return ExponentEquals(found.slope, *found.ci, predicted=target, tolerance=1e-3)
 
 
-# --- the law in time ---------------------------------------------------------------------------
+# --- the law in time ----------
 
 
 def _fit_window(beta: float, L: int) -> np.ndarray:
@@ -94,7 +94,7 @@ def _(run: Run) -> Finding:
     return _slope(run, 0.3, -theory.learning_curve_exponent(0.3), corrected=False)
 
 
-# --- learning rates ------------------------------------------------------------------------------
+# --- learning rates ----------
 
 
 def _flow_matrix(lam: list[Fraction], p: list[Fraction], eta: Fraction) -> list[list[Fraction]]:
@@ -169,7 +169,7 @@ def _(run: Run) -> Finding:
     return _signs(run, 2)
 
 
-# --- trained features ------------------------------------------------------------------------------
+# --- trained features ----------
 
 
 def _floor_is_still(run: Run) -> Equal:

@@ -34,7 +34,7 @@ def nearly_isotropic() -> Spectrum:
     return Spectrum(np.linspace(1.01, 0.99, 16))
 
 
-# --- where it lies -------------------------------------------------------------------------------
+# --- where it lies ----------
 
 
 def _symbolic_residuals(M: int) -> list:
@@ -55,7 +55,7 @@ def _symbolic_residuals(M: int) -> list:
 
 def _velocity(committee: Committee) -> AtMost:
     """Largest velocity of a block, in units of its eigenvalue."""
-    speed = committee.rhs(committee.pack(committee.R0, committee.Q0))  # type: ignore[arg-type]
+    speed = committee.rhs(committee.pack(committee.R0, committee.Q0))
     blocks = np.abs(speed).reshape(len(committee.spectrum), -1).max(axis=1)
     return AtMost(float((blocks / committee.spectrum.lam).max()), 1e-10)
 
@@ -99,13 +99,13 @@ def _(run: Run) -> Finding:
     return _velocity(replace(committee, spectrum=Spectrum(2 * committee.spectrum.lam)))
 
 
-# --- how it is left --------------------------------------------------------------------------------
+# --- how it is left ----------
 
 
 def _eigenvalues(committee: Committee) -> np.ndarray:
     """Real parts of the spectrum of the Jacobian at the plateau, largest first."""
     start = committee.at_plateau()
-    J = start.jacobian(start.pack(start.R0, start.Q0))  # type: ignore[arg-type]
+    J = start.jacobian(start.pack(start.R0, start.Q0))
     return np.sort(np.linalg.eigvals(J).real)[::-1]
 
 
@@ -165,7 +165,7 @@ def _(run: Run) -> Finding:
     return _times([make() for make in UNLIKE], [_predicted(Spectrum.isotropic())] * 2)
 
 
-# --- how long it lasts -------------------------------------------------------------------------------
+# --- how long it lasts ----------
 
 
 def leaning(committee: Committee, asymmetry: float) -> Committee:
@@ -242,13 +242,13 @@ def _(run: Run) -> Finding:
     return _growth(2, Spectrum.power_law(64, 0.5))
 
 
-# --- when there is none ------------------------------------------------------------------------------
+# --- when there is none ----------
 
 ALPHA = np.geomspace(0.1, 1e5, 121)
 
 
 def figure_one(run: Run, spectrum: Spectrum, N: int = 1024) -> Committee:
-    """The committee of the paper's first figure: M = 2, rate 0.1, start 0.01, one drawn instance."""
+    """The committee of the paper's first figure, fed with one drawn instance."""
     rng = run.rng("instance")
     J, B = 0.01 * rng.standard_normal((2, N)), rng.standard_normal((2, N))
     labels = np.repeat(np.arange(len(spectrum)), N // len(spectrum))

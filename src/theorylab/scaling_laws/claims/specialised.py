@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import pi, sqrt
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
@@ -95,20 +96,21 @@ def _(run: Run) -> Finding:
     return Close(eps / (formula - rest), 1.0, rtol=0.02)
 
 
-# --- the threshold -------------------------------------------------------------------------------
+# --- the threshold ----------
 
 
 def _top(M: int, spectrum: Spectrum, eta: float) -> float:
     """Largest real part of the Jacobian at perfect learning, output weights 1."""
     committee = Committee(spectrum, np.eye(M), M, eta, 1.0, 1.0).starting_at(np.eye(M), np.eye(M))
-    J = committee.jacobian(committee.pack(committee.R0, committee.Q0))  # type: ignore[arg-type]
+    J = committee.jacobian(committee.pack(committee.R0, committee.Q0))
     return float(np.linalg.eigvals(J).real.max())
 
 
 def _measured_threshold(M: int, L: int) -> float:
     guess = theory.specialised_threshold(M, 1.0)
     spectrum = Spectrum.power_law(L, 1.0)
-    return float(brentq(lambda eta: _top(M, spectrum, eta), 0.8 * guess, 1.2 * guess, xtol=1e-9))
+    found: Any = brentq(lambda eta: _top(M, spectrum, eta), 0.8 * guess, 1.2 * guess, xtol=1e-9)
+    return float(found)
 
 
 def _thresholds(predicted, cases: tuple[tuple[int, int], ...]) -> Close:
