@@ -27,6 +27,7 @@ from theorylab.dc_decomposition import (
     share_neurons,
     signed_simplices,
     signed_sum_net,
+    sizes,
     tangents,
 )
 from theorylab.dc_decomposition.examples import linear, median_of_three
@@ -367,3 +368,14 @@ def test_regions_agree_with_the_activation_complex() -> None:
 
 def test_coefficients_of_the_shallow_sum_are_signs() -> None:
     assert set(signed_simplices(tangents(IN_SPACE), 3).values()) == {1, -1}
+
+
+@pytest.mark.parametrize(("counts", "neurons"), [((3, 3), 16), ((10, 10), 62), ((35, 35), 220)])
+def test_sizes_of_two_trees_for_medians(counts: tuple[int, int], neurons: int) -> None:
+    """T(3) = 5 + 3, T(10) = 15 + 8 + 5 + 3 and so on: an odd one out is carried by two neurons."""
+    assert sum(sizes.dc_widths(*counts)) == neurons
+    assert sum(map(sizes.tree_size, counts)) == neurons
+
+
+def test_the_shallower_tree_is_carried_on_by_two_neurons_a_layer() -> None:
+    assert sizes.dc_widths(23, 7) == [46, 24, 12, 7, 5]

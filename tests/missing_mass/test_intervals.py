@@ -30,6 +30,11 @@ def test_esty_does_not_collapse_without_singletons_and_doubletons() -> None:
     assert found.high == pytest.approx(1.96 * sqrt(1 - 1 / 15 + 2) / 15, rel=1e-4)
 
 
+def test_esty_with_doubletons_but_no_singletons_needs_no_remedy() -> None:
+    found = intervals.esty(Fingerprint.from_counts([2, 2, 3]))
+    assert (found.low, found.high) == pytest.approx((0, 1.959963984540054 * sqrt(4) / 7))
+
+
 def test_esty_stays_inside_the_unit_interval() -> None:
     assert intervals.esty(Fingerprint.from_counts([1, 1, 1])).high == 1.0
     assert intervals.esty(Fingerprint.from_counts([1, 9])).low == 0.0

@@ -156,3 +156,15 @@ def test_posterior_finds_the_missing_mass_of_its_own_model() -> None:
 def test_quantiles_of_impossible_probabilities_are_refused(probability: float) -> None:
     with pytest.raises(ValueError, match="must lie in"):
         ewens_pitman(Fingerprint.from_counts([1, 2])).quantile(probability)
+
+
+def test_matching_ends_at_the_first_order_with_fewer_than_two_classes() -> None:
+    """The one class seen four times is still fitted; those seen 5, 6 and 20 times are kept."""
+    fp = Fingerprint.from_phi({1: 20, 2: 10, 3: 6, 4: 1, 5: 2, 6: 2, 20: 1})
+    fitted = moment_matched(fp)
+    atoms = dict(zip(fitted.floats, fitted.multiplicities, strict=True))
+    largest = max(atoms)
+    for order, classes in ((20, 1), (6, 2), (5, 2)):
+        kept = [m for u, m in atoms.items() if u == pytest.approx(order / 20 * largest, rel=1e-12)]
+        assert kept == [classes]
+    assert not any(u == pytest.approx(4 / 20 * largest, rel=1e-12) for u in atoms)

@@ -267,6 +267,26 @@ def test_unlucky_primes_are_outvoted():
     assert check_equivalence(P, Q, engine="modular").ranks == (1, 2)
 
 
+def test_a_prime_that_moves_a_pivot_is_outvoted():
+    """The first two components agree modulo one prime: same rank there, a later pivot."""
+    unlucky, good = (p for p, _ in zip(primes_below(2**31), range(2), strict=False))
+    near = F(1, 3) + F(unlucky, 3 * 10**12)
+    rows = tuple(((1 - p, p),) for p in (F(1, 3), near, F(1, 5)))
+    thirds = (F(1, 3),) * 3
+    P, Q = ProductMixture(thirds, rows), ProductMixture(thirds, rows[::-1])
+    residues = ResiduePair(StackedPair(P, Q))
+    moved, right = (
+        residue_chain(*residues.modulo(prime), prime, False) for prime in (unlucky, good)
+    )
+    assert moved.ranks == right.ranks == (1, 2)
+    assert [layer.pivots for layer in moved.layers] == [(0,), (0, 2)]
+    assert [layer.pivots for layer in right.layers] == [(0,), (0, 1)]
+    assert right.profile > moved.profile
+    assert check_equivalence(P, Q, engine="modular").certificate.layers == (
+        check_equivalence(P, Q, engine="fraction").certificate.layers
+    )
+
+
 def test_random_unrelated_pairs_are_different():
     rng = np.random.default_rng(2)
     for _ in range(20):
