@@ -35,5 +35,5 @@ def test_the_floor_curve_is_the_prediction() -> None:
 
 def test_the_moving_population_does_not_decay() -> None:
     right = figures.bias_curves(size=60).axes[1]
-    moving = next(line for line in right.lines if line.get_label() == "p_max = 1 - 1/n")
+    moving = next(line for line in right.lines if line.get_label() == r"$p_{\max}=1-1/n$")
     assert np.ptp(np.asarray(moving.get_ydata(), dtype=float)) < 0.01

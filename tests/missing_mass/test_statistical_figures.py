@@ -44,10 +44,10 @@ def test_a_campaign_is_drawn_with_its_bound_above_its_risk() -> None:
     fig = figures.fuzzing_run(executions=128, others=200)
     (ax,) = fig.axes
     lines = {line.get_label(): np.asarray(line.get_ydata()) for line in ax.lines}
-    assert (lines["hold-out bound"][-1] >= lines["risk in other runs"][-1]).all()
+    assert (lines["hold-out bound"][-1] >= lines["truth, from other runs"][-1]).all()
 
 
 def test_searches_are_drawn_with_both_mutations() -> None:
     fig = figures.searches(generations=5, seeds=1, n=40)
     labels = [text.get_text() for text in fig.axes[0].get_legend().get_texts()]
-    assert labels == ["identities kept", "as released", "one solve, K = 2", "one solve, K = 10"]
+    assert labels == ["identities kept", "as released", "one solve, $K=2$", "one solve, $K=10$"]
