@@ -23,6 +23,8 @@ from theorylab.attention_rank.harmonics import dim_harm, energies, hom
 
 KINDS = ("scalar", "matrix", "generalised")
 DEGREES = 1001
+UNDECIDED = 1e-6
+"""By how much, relatively, the certified interval may exceed eps at the heads found."""
 """Odd degrees that are kept; what lies beyond enters through the tail."""
 
 
@@ -173,6 +175,11 @@ def lower_bound(
     sphere = d - 1 if _kind(kind) == "generalised" else d
     if r >= sphere:
         return Interval(0.0, 0.0)
+    if kind == "generalised" and not isinstance(profile, str):
+        raise ValueError(
+            "heads that see all keys are bounded for the sign only; leave profile out, or take "
+            "kind 'matrix' or 'scalar'"
+        )
     if isinstance(profile, str):
         if profile != "sign":
             raise ValueError(f"profile must be 'sign' or a list of energies, got {profile!r}")
@@ -203,6 +210,11 @@ def heads_needed(d: int, r: int, eps: float, kind: str = "matrix") -> int:
     -------
     int
         Found by bisection in integers, with the certified lower end of the bound.
+
+    Raises
+    ------
+    ValueError
+        If eps is not positive, or so small that the degrees that are summed do not decide.
     """
     if not (isinstance(eps, (int, float, Fraction)) and 0 < eps < math.inf):
         raise ValueError(f"eps must be a positive number, got {eps!r}")
@@ -217,6 +229,11 @@ def heads_needed(d: int, r: int, eps: float, kind: str = "matrix") -> int:
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if above(middle) else (low, middle)
+    if lower_bound(d, r, high, kind).hi > eps * (1 + UNDECIDED):
+        raise ValueError(
+            f"eps={eps} is too small for d={d}, r={r}: the bound is summed to degree "
+            f"{2 * DEGREES} and to {high:.1e} heads, and does not decide there"
+        )
     return high
 
 

@@ -127,6 +127,10 @@ def plurality(X: np.ndarray, Y: np.ndarray, directions: np.ndarray) -> np.ndarra
     return winners
 
 
+TOUCHING = 1e-9
+"""How far probabilities may be from summing to 1 before polygons are taken to touch."""
+
+
 def orthonormal_keys(n: int, N: int, d: int, rng: np.random.Generator) -> np.ndarray:
     """n sequences of N orthonormal keys, uniform, shape (n, N, d)."""
     if d < N:
@@ -152,6 +156,12 @@ def pick_probabilities_3d(keys: np.ndarray, y: np.ndarray) -> np.ndarray:
     -------
     array, shape (N,)
         Twice the solid angles over the whole, :math:`4\pi`; they sum to 1.
+
+    Raises
+    ------
+    ValueError
+        If keys repeat, y is 0, or the planes are in special position: three through one axis, or
+        two the same.
     """
     keys, y = finite(keys, "keys"), finite(y, "y")
     if keys.ndim != 2 or keys.shape[1] != 3 or y.shape != (3,) or len(keys) < 2:
@@ -162,7 +172,13 @@ def pick_probabilities_3d(keys: np.ndarray, y: np.ndarray) -> np.ndarray:
         if not np.abs(others).max(axis=1).all() or not y.any():
             raise ValueError("keys must be distinct and y not zero")
         areas.append(_polygon_area(np.vstack([y, others])))
-    return np.array(areas) / (2 * np.pi)
+    shares = np.array(areas) / (2 * np.pi)
+    if shares.min() < -TOUCHING or abs(shares.sum() - 1) > TOUCHING:
+        raise ValueError(
+            "three of y and the differences of keys lie in one plane, or two on one line: the "
+            "polygons touch in corners of no area; move a key a little"
+        )
+    return shares
 
 
 def _polygon_area(normals: np.ndarray) -> float:

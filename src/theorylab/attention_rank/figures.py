@@ -84,12 +84,13 @@ def error_figure(d: int = 32, most: int = 1024) -> Figure:
     H = np.unique(np.geomspace(1, 2**22, 60).round().astype(int))
     for kind, style in (("scalar", "-"), ("generalised", "--")):
         low = [lower_bound(d, 1, int(h), kind).lo for h in H]
-        name = {"scalar": "dot-product heads", "generalised": "heads of any kind"}[kind]
+        name = {"scalar": "scalar values", "generalised": "heads of any kind"}[kind]
         ax.plot(H, low, style, color=COLOURS["bound"], label=f"lower bound, {name}")
     few = [h for h in (1, 4, 16, 64, 256, 1024, 4096) if h <= most]
     found = [tilted_heads(d, h, np.random.default_rng(h)).optimal_values().mse for h in few]
     ax.plot(few, found, "o", color=COLOURS["measured"], label="random hard heads, best values")
-    ax.axhline(fallback_mse(d), color=COLOURS["accent"], lw=1.2, label="soft heads, linear")
+    soft = [fallback_mse(d)] * 2
+    ax.plot([d, H[-1]], soft, color=COLOURS["accent"], lw=1.2, label="soft heads, linear")
     ax.axhline(tied_floor(d), color=COLOURS["control"], lw=1.2, ls="-.", label="floor, tied heads")
     odd = [int(h) | 1 for h in H if h <= 2**17]
     votes = [vote_mse(d, h) for h in odd]

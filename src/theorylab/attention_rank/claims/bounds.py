@@ -286,10 +286,10 @@ def _growth(run: Run, r: Callable[[int, int], int]) -> Finding:
     "attention_rank.heads-growth",
     statement=r"""Let $H^*(d,r,\varepsilon)$ be the least number of heads at which the bound with
 value matrices allows error $\varepsilon$. For fixed $\varepsilon$ it grows as $d^{\,\ell^*}$ with
-$\ell^*$ the first odd degree at which half the tail of the energies falls below $\varepsilon$
-(3, 5, 7 for $\varepsilon=0.15,\ 0.115,\ 0.0975$), for rank 1 and rank 4 alike, and as $r^{-3}$ in
-the rank at $\varepsilon=0.15$. For $\varepsilon=0.15/\sqrt d$ it grows exponentially: $\ln H^*$
-rises by more than 1 per dimension at ranks 1, 2 and 4.""",
+$\ell^*$ the first odd degree at which half the tail of the energies falls below $\varepsilon$ (3,
+5, 7 for $\varepsilon=0.15,\ 0.115,\ 0.0975$), for rank 1 and rank 4 alike; the same number with
+scalar values falls as $r^{-3}$ in the rank at $\varepsilon=0.15$. For $\varepsilon=0.15/\sqrt d$
+it grows exponentially: $\ln H^*$ rises by more than 1 per dimension at ranks 1, 2 and 4.""",
     source=Source(PAPER, "Theorem 2"),
     evidence="trend",
     uses=["attention_rank.one-layer-lower-bound"],
