@@ -62,7 +62,7 @@ def _surrogate(
 
 def _real_within(run: Run, inputs: RealInputs, means_of, name: str) -> dict[str, Finding]:
     """The mean error on real inputs is within 5 % of the theory; the power is against 15 %."""
-    runs, J, B = descended(run, inputs, 1, 0.05, True, run.pick(ci=64, paper=1000))
+    runs, J, B = descended(run, inputs, 1, 0.05, True, run.pick(ci=160, paper=1000))
     means, parts = means_of(inputs, J, B), {}
     for t, alpha in enumerate(TIMES):
         errors, mean = runs.eps_g[:, t], means[t]
