@@ -102,7 +102,7 @@ def _stepped(task: Task, pairs: Pairs, lr: float) -> Floats:
     r"$\eta=10^{-3}$, and a wide random start with $A_0=hs^2/2$ follows within $0.02\,L(0)$ "
     r"($h=400$).",
     source=Source(
-        "saxe2014exact", "the solution of the mode equation; $A_0$ derived in the chapter"
+        "saxe2014exact", "the solution of the mode equation; the start derived in the chapter"
     ),
     evidence="certified",
 )
