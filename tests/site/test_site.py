@@ -17,7 +17,7 @@ pytestmark = pytest.mark.site
 WIDTHS = (390, 1440)
 SCHEMES = ("light", "dark")
 LEAST_CONTRAST = 4.5
-REPEATED_BY_SPHINX = {"exercise-content", "solution-content", "proof-content"}
+REPEATED_BY_SPHINX = {"exercise-content", "solution-content", "proof-content", "proof"}
 """Written by the extensions for exercises and proofs; nothing links to them."""
 
 RAW_MATHEMATICS = re.compile(r"\$[^$\n]{1,80}\$|\\\(|\\\[|\\frac|\\sum|\\mathbb")
