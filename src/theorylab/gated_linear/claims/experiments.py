@@ -21,7 +21,7 @@ RATE = 1e-3
 EVERY = 10
 
 
-def rounded_down(value: float, unit: float) -> float:
+def rounded_down(value: float | np.floating, unit: float) -> float:
     """Value in whole units, against a lower bound: what all machines agree on.
 
     Units at the boundary of their gates make trained shares differ a little between machines.
@@ -29,7 +29,7 @@ def rounded_down(value: float, unit: float) -> float:
     return round(math.floor(value / unit) * unit, 6)
 
 
-def rounded_up(value: float, unit: float) -> float:
+def rounded_up(value: float | np.floating, unit: float) -> float:
     """Value in whole units, against an upper bound."""
     return round(math.ceil(value / unit) * unit, 6)
 
