@@ -20,6 +20,7 @@ from theorylab.neural_collapse.networks import (
     relu,
     smooth_leaky,
 )
+from theorylab.neural_collapse.small_networks import Labelled
 
 Array = NDArray[np.float64]
 
@@ -126,26 +127,9 @@ def _smallest(matrix: Array, rank: int) -> float:
     return float(values[rank - 1]) if len(values) >= rank else 0.0
 
 
-@dataclass(frozen=True)
-class Task:
-    """A network at its start with its data.
-
-    Attributes
-    ----------
-    net : MLP
-    X, Y : array
-    labels : array of int
-    """
-
-    net: MLP
-    X: Array
-    Y: Array
-    labels: NDArray[np.int64]
-
-
 def pyramid(
     rng: np.random.Generator, scale: float = 1.0, activation: Activation | None = None
-) -> Task:
+) -> Labelled:
     """Four samples of two classes and a pyramidal network that meets the theorem's hypotheses.
 
     Widths 4, 3, 3, 2, the last two layers linear. The first layer undoes the input and
@@ -168,29 +152,29 @@ def pyramid(
     ]
     net = MLP((4, 4, 3, 3, 2), 2, activation or smooth_leaky(0.5))
     labels = np.array([0, 0, 1, 1])
-    return Task(net.with_weights([scale * W for W in weights]), X, np.eye(2)[:, labels], labels)
+    return Labelled(net.with_weights([scale * W for W in weights]), X, np.eye(2)[:, labels], labels)
 
 
-def dead_row(task: Task) -> Task:
+def dead_row(task: Labelled) -> Labelled:
     """The task with a rectifier whose first hidden unit is negative on every sample."""
     weights = list(task.net.weights)
     first = weights[0] @ task.X
     first[0] = -np.abs(first[0]) - 1
     weights[0] = first @ np.linalg.inv(task.X)
     net = MLP(task.net.dims, task.net.L1, relu(), weights)
-    return Task(net, task.X, task.Y, task.labels)
+    return Labelled(net, task.X, task.Y, task.labels)
 
 
 def _orthogonal(rng: np.random.Generator, n: int) -> Array:
     return np.linalg.qr(rng.standard_normal((n, n)))[0]
 
 
-def flow(task: Task, lam: float, times: Array) -> list[MLP]:
+def flow(task: Labelled, lam: float, times: Array) -> list[MLP]:
     """Gradient flow of the regularised loss, at given times, by a stiff solver.
 
     Parameters
     ----------
-    task : Task
+    task : Labelled
     lam : float
     times : array
         Increasing, from 0.
@@ -246,7 +230,7 @@ class FlowRecord:
     imbalance: Array
 
 
-def follow(task: Task, nets: list[MLP], lam: float, times: Array) -> FlowRecord:
+def follow(task: Labelled, nets: list[MLP], lam: float, times: Array) -> FlowRecord:
     """Measure a flow."""
     rows = []
     for net in nets:
@@ -292,13 +276,13 @@ class PhaseRun:
 
 
 def phase_run(
-    task: Task, lam: float, gamma: float = 0.5, flow_decay: float | None = None
+    task: Labelled, lam: float, gamma: float = 0.5, flow_decay: float | None = None
 ) -> PhaseRun:
     """Follow the flow of a task to ``T1 + 8 / lam``.
 
     Parameters
     ----------
-    task : Task
+    task : Labelled
     lam : float
         The weight decay that the theorem is told.
     gamma : float
